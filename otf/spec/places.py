@@ -105,12 +105,13 @@ def _counted(spec: Spec[Any, Any], emits: Emits[Any]) -> tuple[FieldPath, ...]:
 
 
 def _walk(emits: Emits[Any], state: object) -> Iterator[tuple[object, object]]:
-    for _ in range(_STEPS):
+    for turn in range(_STEPS):
         ways = _states(islice(emits(state), _FEW))
         yield from ((state, then) for then in ways)
         if not ways:
             return
-        state = ways[0]
+        # each in its turn: of two numbered messages, the second would never count
+        state = ways[turn % len(ways)]
 
 
 def _after_inputs(spec: Spec[Any, Any], state: object, most: int) -> list[object]:

@@ -73,6 +73,15 @@ def test_the_number_of_a_cyclic_message_is_seen() -> None:
     assert found.of(Cycling(1, 9, 4)) == found.of(Cycling(1, 3, 4)) != found.of(Cycling(0, 3, 4))
 
 
+def test_the_numbers_of_several_cyclic_messages_are_seen() -> None:
+    """A server that tells each of its clients: each number counts, not only that of the message declared first."""
+    spec: Spec[Any, Any] = Spec(pressed, Node(), ["press"])
+    for client in ("ann", "bob", "eve"):
+        spec = cyclic(spec, client, lambda _, number, to=client: (to, number), every=0.1, wraps=256)
+    told = Cycling(Cycling(Cycling(Node(lit=True), 3, 3), 2, 2), 1, 1)
+    assert places(spec).of(told) == Cycling(Cycling(Cycling(Node(lit=True))))
+
+
 def test_a_counter_that_begins_only_after_an_input_is_seen() -> None:
     """The outputs after a few first inputs are followed as well."""
 
