@@ -4,16 +4,16 @@ Each message is a dataclass with the same field names. construct and protobuf ar
 here: their declarations are objects that the caller has.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from io import BytesIO
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Unpack
 
 import msgspec
 
 from otf.codec.library import CodecOptions, LibraryCodec, MessageForm, check_end, check_names, library_codec
-from otf.codec.shapes import Shaper, by_name, constants
+from otf.codec.shapes import Shaper, constants
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
@@ -46,7 +46,7 @@ def from_construct(
 
     def form(kind: type, declaration: Any) -> MessageForm:
         check_names(kind, [each.name for each in getattr(declaration, "subcons", ())])
-        shape = Shaper(by_name(itemgetter)).record(kind)
+        shape = Shaper(itemgetter).record(kind)
 
         def read(data: bytes) -> Any:
             stream = BytesIO(data)
@@ -130,21 +130,12 @@ def from_msgpack(
     return library_codec(partial(_by_msgspec, msgspec.msgpack, (bytes,)), _same(kinds), _same(inputs), exact, options)
 
 
-def _present(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
-    """Return a function that reads fields of a message; None stands for an optional field that is absent."""
-    fetch, optional = by_name(attrgetter)(names), dict[type, list[tuple[int, str]]]()
+def _present(name: str) -> Callable[[Any], Any]:
+    """Return a function that reads a field of a message; None stands for an optional field that is absent."""
 
-    def read(message: Any) -> Sequence[Any]:
-        own = optional.get(message.__class__)
-        if own is None:
-            fields = message.DESCRIPTOR.fields_by_name
-            own = [(at, name) for at, name in enumerate(names) if fields[name].has_presence]
-            optional[message.__class__] = own
-        row = fetch(message)
-        if not own:
-            return row
-        absent = {at for at, name in own if not message.HasField(name)}
-        return [None if at in absent else each for at, each in enumerate(row)]
+    def read(message: Any) -> Any:
+        absent = message.DESCRIPTOR.fields_by_name[name].has_presence and not message.HasField(name)
+        return None if absent else getattr(message, name)
 
     return read
 

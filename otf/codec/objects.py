@@ -4,7 +4,7 @@ scapy is under the GPL, so it is never a dependency or an extra of otf: users wh
 runtime is an extra.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from operator import attrgetter
 from typing import Any, ClassVar, Final, Unpack, get_args, get_origin
@@ -19,7 +19,7 @@ from otf.codec.library import (
     import_library,
     library_codec,
 )
-from otf.codec.shapes import Shaper, by_name, type_hints
+from otf.codec.shapes import Shaper, type_hints
 from otf.errors import UsageError
 
 _ROOM: Final = 256  # enough bytes for most messages
@@ -54,20 +54,12 @@ def from_scapy(
     """
     layers = {**kinds, **(inputs or {}), **(parts or {})}
 
-    def fetch(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
-        fetch_all = by_name(attrgetter)(names)
-        if "payload" not in names:
-            return fetch_all
-        at = names.index("payload")
-
-        def read(packet: Any) -> Sequence[Any]:
-            row = [*fetch_all(packet)]
-            if type(row[at]) not in classes:
-                # the bytes that no layer took; `bytes(found)` would write a layer, which takes 20 times as long
-                row[at] = row[at].load if type(row[at]).__name__ == "Raw" else bytes(row[at])
-            return row
-
-        return read
+    def payload(packet: Any) -> Any:
+        found = packet.payload
+        if type(found) in classes:
+            return found
+        # the bytes that no layer took; `bytes(found)` would write a layer, which takes 20 times as long
+        return found.load if type(found).__name__ == "Raw" else bytes(found)
 
     def make(value: Any, fields: dict[str, Any]) -> Any:
         payload = fields.pop("payload", b"")
@@ -78,7 +70,7 @@ def from_scapy(
 
     def form(kind: type, layer: Any) -> MessageForm:
         check_names(kind, [each.name for each in layer.fields_desc], "payload")
-        shape = Shaper(fetch, make, layers).record(kind)
+        shape = Shaper(lambda name: payload if name == "payload" else attrgetter(name), make, layers).record(kind)
         return MessageForm(
             kind, lambda data: shape.load(layer(data)), lambda value: bytes(shape.dump(value)), endless=True
         )
@@ -113,7 +105,7 @@ def from_kaitai(
         writes = issubclass(struct, kaitai.ReadWriteKaitaiStruct)
         if kind in (inputs or {}) and not writes:
             raise UsageError(READ_ONLY.format(kind.__name__))
-        shape = Shaper(by_name(attrgetter), make, structs).record(kind)
+        shape = Shaper(attrgetter, make, structs).record(kind)
 
         def read(data: bytes) -> Any:
             found = struct(kaitai.KaitaiStream(BytesIO(data)))

@@ -4,7 +4,7 @@ A `ClassVar` with a value is on the wire but not part of the value, as in `otf.c
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -28,9 +28,9 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Shaper:
-    """Makes shapes. `fetch` reads fields of an object; `make` makes an object from a value and its dumped fields.
+    """Makes shapes. `fetch` reads a field of an object; `make` makes an object from a value and its dumped fields.
 
-    `fetch` gets the names once, and returns a function that reads all of them. Without `make`, the library takes the
+    `fetch` gets the name once, and returns a function that reads that field. Without `make`, the library takes the
     fields as a dict. `parts` maps dataclasses to the library's classes: an object of another class is not such a value.
 
     >>> from dataclasses import dataclass
@@ -38,12 +38,12 @@ class Shaper:
     >>> @dataclass(frozen=True)
     ... class Level:
     ...     value: int
-    >>> shape = Shaper(fetch=by_name(itemgetter)).shape(Level)
+    >>> shape = Shaper(fetch=itemgetter).shape(Level)
     >>> shape.load({"value": 1}), shape.dump(Level(1))
     (Level(value=1), {'value': 1})
     """
 
-    fetch: Callable[[Sequence[str]], Callable[[Any], Sequence[Any]]]
+    fetch: Callable[[str], Convert]
     make: Callable[[Any, dict[str, Any]], Any] | None = None
     parts: Mapping[type, type] = field(default_factory=dict[type, type])
 
@@ -109,61 +109,32 @@ class Shaper:
             raise UsageError(f"{kind.__name__}.{name}: {error}") from error
 
     def _loader(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
-        own, fetch = self.parts.get(kind), self.fetch([*shapes])
-        loads = [shape.load for shape in shapes.values()]
-        fetch_fixed, constant = self.fetch([*fixed]), [*fixed.values()]
+        own = self.parts.get(kind)
+        converts: dict[str, Convert] = {name: partial(_equal, value) for name, value in fixed.items()}
+        converts |= {name: shape.load for name, shape in shapes.items()}
+        steps = [(name, self.fetch(name), convert) for name, convert in converts.items()]
 
         def load(found: Any) -> Any:
             if own is not None and type(found) is not own:
                 raise ValueError(f"{type(found).__name__}, and not {own.__name__}")
-            try:
-                if fixed and [*fetch_fixed(found)] != constant:
-                    check_each(found)
-                values = [convert(each) for each, convert in zip(fetch(found), loads, strict=True)]
-            except Exception:
-                check_each(found)
-                raise
-            return kind(*values)
-
-        def check_each(found: Any) -> None:
-            """Raise ValueError that names the faulty field."""
-            steps = {name: partial(_equal, value) for name, value in fixed.items()} | dict(
-                zip(shapes, loads, strict=True)
-            )
-            for name, convert in steps.items():
+            values = list[Any]()
+            for name, fetch, convert in steps:
                 try:
-                    convert(*self.fetch([name])(found))
+                    values.append(convert(fetch(found)))
                 except Exception as error:
                     raise ValueError(f"{kind.__name__}.{name}: {type(error).__name__}: {error}") from error
+            return kind(*values[len(fixed) :])
 
         return load
 
     def _dumper(self, kind: type, shapes: Mapping[str, Shape], fixed: Mapping[str, Any]) -> Convert:
-        make, fetch, names = self.make, by_name(attrgetter)([*shapes]), tuple(shapes)
-        dumps = [shape.dump for shape in shapes.values()]
-
         def dump(value: Any) -> Any:
             if type(value) is not kind:
                 raise TypeError(f"{show(value)} is not of the type {kind.__name__}")
-            values = [convert(each) for each, convert in zip(fetch(value), dumps, strict=True)]
-            fields = dict(zip(names, values, strict=True), **fixed)
-            return fields if make is None else make(value, fields)
+            fields = {name: shape.dump(getattr(value, name)) for name, shape in shapes.items()} | dict(fixed)
+            return fields if self.make is None else self.make(value, fields)
 
         return dump
-
-
-def by_name(getter: Callable[..., Callable[[Any], Any]]) -> Callable[[Sequence[str]], Callable[[Any], Sequence[Any]]]:
-    """Return the `fetch` for a getter of the module operator, which returns no row for a single name."""
-
-    def fetch(names: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
-        if len(names) > 1:
-            return getter(*names)
-        if not names:
-            return lambda _: ()
-        only = getter(names[0])
-        return lambda found: (only(found),)
-
-    return fetch
 
 
 def type_hints(kind: Any) -> dict[str, Any]:
