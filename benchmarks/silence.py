@@ -42,6 +42,7 @@ from otf.models.conference.bench import bench as conference
 from otf.models.gtp.bench import bench as gtp
 from otf.models.irc.bench import bench as irc
 from otf.models.jobs.bench import bench as jobs
+from otf.models.memcached.bench import bench as memcached
 from otf.models.tftp.bench import bench as tftp
 from otf.models.uci.bench import bench as uci
 from otf.runner.observing import OBSERVED
@@ -110,6 +111,7 @@ BENCHES: Final[dict[str, Callable[[], Bench]]] = {
     "gtp": gtp,
     "irc": irc,
     "jobs": jobs,
+    "memcached": memcached,
     "tftp": tftp,
     "uci": uci,
 }

@@ -40,6 +40,7 @@ _FIRST: Final = itemgetter(0)
 _TIMERFD: Final = "anon_inode:[timerfd]"
 RING: Final = "anon_inode:[io_uring]"
 _AT_ONCE: Final = 1e-9
+_KEPT: Final = 64  # files about descriptors that stay open
 _DEEPEST: Final = 4  # nested epoll descriptors: the kernel allows five
 _PIDFD_GETFD: Final = 438  # on every architecture
 
@@ -207,6 +208,8 @@ class Process:
         """
         try:
             if descriptor not in self._infos:
+                if len(self._infos) >= _KEPT:
+                    close_all([self._infos.popitem()[1]])
                 self._infos[descriptor] = open_file(f"/proc/{self.pid}/fdinfo/{descriptor}")
             return os.pread(self._infos[descriptor], LONG, 0)
         except (Gone, OSError):

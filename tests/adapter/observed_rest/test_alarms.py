@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from otf.adapter.observed_rest.calls import Timeout, _names_a_call, arming  # pyright: ignore[reportPrivateUsage] -- by files made here
-from otf.adapter.observed_rest.process import Process
+from otf.adapter.observed_rest.process import _KEPT, Process  # pyright: ignore[reportPrivateUsage] -- how many
 from tests.adapter.observed_rest.test_kernel import SLEEPER, python, stop
 
 
@@ -110,3 +110,26 @@ def test_a_timer_under_a_number_that_was_another_timer_is_read_anew() -> None:
             os.close(descriptor)
             assert process.alarms(Timeout(role="epoll", descriptor=epoll.fileno())) == {}
     assert [round(each, -1) for found in left for each in found.values()] == [100, 300]
+
+
+def opened() -> int:
+    """Return how many files are open."""
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.real
+def test_a_system_with_many_timers_takes_few_files_of_the_tester() -> None:
+    """What is known of each is read all the same."""
+    timers = [timer(100) for _ in range(_KEPT + 10)]
+    before = opened()
+    try:
+        with closing(Process(os.getpid())) as process, select.epoll() as epoll:
+            for each in timers:
+                epoll.register(each)
+            where = Timeout(role="epoll", descriptor=epoll.fileno())
+            assert [process.alarms(where).keys() == {*timers} for _ in range(2)] == [True, True]
+            assert opened() <= before + _KEPT + 20
+        assert opened() == before
+    finally:
+        for each in timers:
+            os.close(each)
