@@ -144,20 +144,8 @@ class Spec(Generic[State, Input]):
         """
         declared = (self.partial or self).step  # the step function of a completed spec declares no types
         inputs = offering(declared, None, values)
-        guarded = isinstance(self.step, _Guarded)
-        step = self.step.step if isinstance(self.step, _Guarded) else self.step
-        return Spec(
-            step,
-            self.initial,
-            inputs,
-            self.emits,
-            name=self.name,
-            partial=self.partial,
-            guarded=guarded,
-            malformed=self.malformed,
-            timers=self.timers,
-            counters=self.counters,
-        )
+        step = _Guarded(self.step.step, inputs) if isinstance(self.step, _Guarded) else self.step
+        return self.remade(step, self.initial, inputs, self.emits, self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
         """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always counts."""

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, Flag
+from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
@@ -214,16 +215,14 @@ def weight(value: Any) -> int:  # noqa: ANN401 -- any value
     if isinstance(value, (tuple, frozenset)):
         return size + sum(map(weight, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] -- anything
     kind: type = type(value)  # pyright: ignore[reportUnknownVariableType] -- anything
-    names = _FIELDS.get(kind)
-    if names is None:
-        names = _FIELDS[kind] = tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
-    for name in names:
+    for name in _field_names(kind):
         size += weight(getattr(value, name, None))
     return size
 
 
-# every new value is weighed, and looking up the fields took most of that time
-_FIELDS: dict[type, tuple[str, ...]] = {}
+@cache  # every new value is weighed, and looking up the fields took most of that time
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
 Kind = TypeVar("Kind")
