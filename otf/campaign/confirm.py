@@ -247,7 +247,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
         failing,
         why_doubted(first, seen, others, over=over),
         over=over and not others,
-        certain=over and is_undelayed(oracle, failing.events, trusting=is_trusting(failing)),
+        certain=over and is_undelayed(oracle, failing.events),
     )
     return ConfirmedPath(doubted, tries - count_unclear(others), again=over and not doubted.verdict.failed)
 

@@ -96,15 +96,15 @@ def is_trusting(result: PathResult) -> bool:
 def doubtful_result(failing: PathResult, why: str, *, over: bool = False, certain: bool = False) -> PathResult:
     """Return a path as inconclusive.
 
-    `over`: there was no time for another run, so what no delay explains counts, unless the run trusted threads to wake
-    for nothing; so does what is `certain`.
+    `over`: there was no time for another run, so what no delay explains counts, as it does where it is `certain`. A run
+    that trusted threads to wake for nothing may have sent an input before the system was ready for it.
     """
     # eager mode may be wrong about an output that should have come by now, but not about a system that has ended; and a
     # system that died, and that the bench cannot restart, cannot be driven again
     failure = failing.verdict.failure
     if failure is None or failure.kind == "ended":
         return failing
-    if certain or (over and not is_trusting(failing) and is_proven(failing.verdict, failing.events)):
+    if not is_trusting(failing) and (certain or (over and is_proven(failing.verdict, failing.events))):
         note = "\n".join(filter(None, [failure.note, ONCE]))
         return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
     # a restarted system says so only once, and its text is the only trace of that

@@ -34,7 +34,6 @@ from otf.core.walk import Act, Walk, bounded, excused
 from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath, with_all_sent
-from otf.runner.observing import TRUSTING
 from otf.strategy.renames import NamedRun, renaming
 from otf.trace.drawn_names import without_drawn_names
 from otf.trace.events import Event, Sent
@@ -149,8 +148,7 @@ class PathRun:
         self._record = Recorder(self._writer, _both(self._observe, told), types)
 
     def _whole(self, verdict: Verdict) -> Verdict:
-        events, trusting = self._record.events, (self.silence or "").startswith(TRUSTING)
-        if verdict.stalled and self._record.whole and is_undelayed(self.oracle, events, trusting=trusting):
+        if verdict.stalled and self._record.whole and is_undelayed(self.oracle, self._record.events):
             verdict = replace(verdict, stalled=0.0)
         return verdict if self.short else with_all_sent(verdict, self._writer.steps, self._least)
 

@@ -19,14 +19,13 @@ CROWDED: Final = 200  # hypotheses: where nothing is known of times, inputs in f
 AGES: Final = 1e9  # seconds: longer than any delay
 
 
-def is_undelayed(oracle: Oracle, events: Sequence[Event], *, trusting: bool = False) -> bool:
+def is_undelayed(oracle: Oracle, events: Sequence[Event]) -> bool:
     """Return whether a failing run would fail, too, if each message and timer had been late by any time.
 
     It is judged again without times: windows and timers of the model are open, L and R have no end, and silence that
     was only timed does not count. A busy machine delays; it does not change what is sent, and a system that was
-    observed to rest sends nothing more. If the run was `trusting` that threads wake for nothing, only a rest at its end
-    counts: silence that fails is never taken on trust. It judges neither a run in a guessed state nor a model that
-    computes with the seconds of an `Elapse`, since a stall lengthens these.
+    observed to rest sends nothing more. It judges neither a run in a guessed state nor a model that computes with the
+    seconds of an `Elapse`, since a stall lengthens these.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -45,7 +44,7 @@ def is_undelayed(oracle: Oracle, events: Sequence[Event], *, trusting: bool = Fa
     timing, limits = Timing(AGES, AGES, AGES), replace(oracle.limits, hypotheses=CROWDED)
     monitor = Monitor(replace(oracle, model=model, timing=timing, limits=limits, properties={}))
     for event in events[:-1]:
-        if not (_is_timed(event) or (trusting and isinstance(event, Quiet) and event.by == "observed")):
+        if not _is_timed(event):
             monitor.tell(event)
         if monitor.verdict is not None or len(monitor.belief.hypotheses) > CROWDED:
             return False

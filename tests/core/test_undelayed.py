@@ -68,15 +68,6 @@ def test_timed_silence_proves_nothing() -> None:
     assert not undelayed(*BOOKED, Quiet(0.5, by="timed"))
 
 
-def test_a_rest_believed_by_trust_proves_nothing() -> None:
-    """A thread that was trusted to wake for nothing may have been about to answer; a wrong value is still wrong."""
-    oracle = Oracle(Model(Spec(lambda s, _: [goto(s), goto(s, "done")], 0, ["ask"]), Routes(("p",), lambda _: "p")))
-    late: list[Event] = [Sent("ask", "p", 0.0), Quiet(0.1, by="observed"), Seen("done", "p", 0.2)]
-    assert is_undelayed(oracle, late)
-    assert not is_undelayed(oracle, late, trusting=True)
-    assert is_undelayed(oracle, [*late[:2], Seen("gone", "p", 0.2)], trusting=True)
-
-
 def test_a_wrong_answer_needs_no_clock() -> None:
     """No delay makes this output of that one."""
     assert undelayed(*BOOKED, Seen("expired", "p", 0.5))
