@@ -203,8 +203,8 @@ def test_a_walk_goes_on_from_where_it_identified_a_state() -> None:
 
 def test_the_same_machine_has_the_same_tests_after_a_restart() -> None:
     """A learner that begins again with all answers asks nothing."""
-    truth = lock(3, 4, "-")
-    first, again = Learner(4, driving(truth), seed=1), Learner(4, driving(truth), seed=1)
+    truth = ring(9)
+    first, again = Learner(10, driving(truth), seed=1), Learner(10, driving(truth), seed=1)
     found = first.run("kv", extra=1)
     again.answers = first.answers
     assert again.run("kv", extra=1).next == found.next
