@@ -103,7 +103,7 @@ class Pupil:
             except ChoiceError as choice:
                 if sum(choice.parted.answers.values()) >= MOST:
                     longer = next((each for each in SETTLE if each > self.driver.settle), None)
-                    if longer is not None and self._bench.system is None:
+                    if longer is not None and self._may_settle:
                         self._settle(longer)
                         continue
                     self.choice = choice
@@ -115,12 +115,15 @@ class Pupil:
 
     def _slower(self) -> None:
         """Start again with a pause if answers differ early: the shortest that answers as the longest does, or none."""
-        parted, words = next(self.learning.answers.lost(), None), [word for word, _ in self._paths[-COMPARED:]]
+        parted = next(self.learning.answers.lost(), None)
         if not self._may_settle or len(self._paths) > HASTY or parted is None:
             return
         if len({forms(self.symbols.outputs[each]) for each in parted.answers}) > 1:
+            words = [parted.word] * (COMPARED // 2) + [word for word, _ in self._paths[-COMPARED // 2 :]]
             longer, right = [each for each in SETTLE if each > self.driver.settle], self._after(SETTLE[-1], words)
-            found = next((each for each in longer if self._after(each, words) == right), 0.0)
+            # a system that chooses answers differently after any pause, and may answer alike by chance
+            steady = self._after(SETTLE[-1], words) == right
+            found = next((each for each in longer if self._after(each, words) == right), 0.0) if steady else 0.0
             self._may_settle = found > 0
             self._settle(found)
 

@@ -63,8 +63,10 @@ def known(pupil: Pupil, extra: int) -> list[str]:
     lines += [f"{each} after it was started." for each in pupil.timers] + pupil.timer_notes
     lost = list(pupil.learning.answers.lost())
     if lost:
-        lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; the others decided:")
-        lines.append(f"{_ways(pupil, lost[0])}. {FORGETS}.")
+        unclear = next((each for each in lost if pupil.learning.answers.known(each.word) is None), None)
+        said = "the others decided" if unclear is None else "no answer is clear yet"
+        lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; {said}:")
+        lines.append(f"{_ways(pupil, unclear or lost[0])}. {FORGETS}.")
     if pupil.driver.settle:
         lines.append(f"Without a pause of {pupil.driver.settle:g} s before each path its answers differed.")
     if not any(pupil.symbols.outputs.values()):
