@@ -16,7 +16,8 @@ from otf.campaign.candidate_runs import UNDECIDED, Tries
 from otf.campaign.parallel_runs import RunCounts, counts_always
 from otf.campaign.settings import Budget
 from otf.runner.lookout import patience
-from otf.shrink import Candidate, Issue, again
+from otf.shrink import AllowedInputs, Candidate, Issue, again
+from otf.spec import Elapse
 
 CandidateFails = Callable[[Candidate, RunCounts], Awaitable[Issue | None]]
 FaultsSuffice = Callable[[tuple[str, ...]], Awaitable[bool]]
@@ -119,13 +120,19 @@ class BudgetedRuns:
         return (1.0, 1) if self.tries.best else (0.0, 0)
 
     async def without_waits(self) -> None:
-        """Leave out the waits for timers between inputs, if the failure shows without them.
+        """Leave out all waits, or at least those for timers between inputs, if the failure shows without them.
 
         They take most of a run, and may hide a failure in a state that a timer ends: the failing run may have had none.
         """
-        if self.tries.oracle.model.timed and self.more():
-            self.tries.waits_between = False
-            self.tries.waits_between = not self.wanted(await self.answer(self.again(), 1))
+        if not self.tries.oracle.model.timed:
+            return
+        self.tries.waits_between = False
+        inputs = self.shortest().inputs
+        unwaited = AllowedInputs(tuple(inp for inp in inputs if not isinstance(inp.value, Elapse)))
+        for candidate in dict.fromkeys([unwaited, AllowedInputs(inputs)]):
+            if self.more() and candidate.limit and self.wanted(await self.answer(candidate, 1)):
+                return
+        self.tries.waits_between = True
 
     async def result(self) -> tuple[float, int]:
         """Return the failure rate of the shortest trace, and the number of its runs: fewer if each takes long."""

@@ -31,7 +31,7 @@ from otf.runner.writer import put, writing
 from otf.shrink import AllowedInputs, Candidate, Issue, issue_of, joins
 from otf.spec import Idle
 from otf.strategy.renames import NamedRun
-from otf.trace.clock import SLACK, TimedOutput, moment, overdue_timer
+from otf.trace.clock import SLACK, TimedOutput, late_timer, moment
 from otf.trace.kinds import Scope
 from otf.trace.record import Header, Mode
 from otf.trace.verdict import Signature
@@ -76,7 +76,8 @@ class Tries:
         self.others: dict[Signature, PathResult] = {}
         self._doubted = set[Signature]()
         self._known = bench.known_issue(failing.verdict.failure)
-        self._timer = overdue_timer(failing.verdict.failure)
+        self._timer = late_timer(failing.verdict.failure)
+        self._named = "" if " " in self._timer else self._timer
         failure = failing.verdict.failure
         self._race = replace(failure.signature, input="") if failure and failure.signature.meets else None
         self._numbers = count(1)
@@ -200,7 +201,7 @@ class Tries:
         """
         failure = result.verdict.failure
         kind = None if failure is None else self.scope.of(failure.signature)
-        if kind is not None and self._timer and overdue_timer(failure) == self._timer:
+        if kind is not None and self._timer and late_timer(failure) == self._timer:
             kind = self.signature
         # what a race has done may show only afterwards, by one input
         if failure is not None and result.together > 1 and self._race == replace(failure.signature, input=""):
@@ -241,7 +242,7 @@ class Tries:
             header.burst,
             self.bench.timing,
             self._proven,
-            Timers(last=True, between=self.waits_between, patience=self.patience),
+            Timers(last=True, between=self.waits_between, patience=self.patience, only=self._named),
             joins=joins(chooser),
         )
         self.resets += 1

@@ -9,6 +9,7 @@ from typing import Final
 from otf.core.monitor import Monitor
 from otf.core.nodes import Node
 from otf.core.timing import FOREVER
+from otf.trace.clock import message
 
 REMEMBERED: Final = 100_000  # timed states; all counts start anew beyond this
 FIRST: Final = 10.0  # seconds that distant timers may take at first
@@ -28,7 +29,8 @@ class Timers:
 
     Share one object among the paths of a campaign: then a wait that costs a second each time soon becomes rare. With
     `last`, a run also waits after its last input for all timers that run, up to `patience` seconds after that input; a
-    failing run is driven again like this. Without `between` it waits only for these; `first` adds those before any
+    failing run is driven again like this. With `only` it waits for the timers of that message alone, however long.
+    Without `between` it waits only for these; `first` adds those before any
     input.
     """
 
@@ -36,6 +38,7 @@ class Timers:
     between: bool = True
     first: bool = False
     patience: float = FOREVER
+    only: str = ""
     passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
     # until when to wait for each timer; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
@@ -96,8 +99,10 @@ class Timers:
         places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
         if not sends:
             if self.last and places not in self._ended:
-                late = sent + self.patience
-                self._awaited.update((name, until) for name, until in {**running, None: due}.items() if until <= late)
+                late, every = sent + self.patience, {**running, None: due}.items()
+                self._awaited.update(
+                    each for each in every if (message(each[0]) == self.only if self.only else each[1] <= late)
+                )
             self._ended.add(places)
             return
         self._ended.clear()

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from otf.core import Oracle
-from otf.shrink.first_guesses import climb, last_bursts, one_by_one
-from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_parts
+from otf.shrink.first_guesses import climb, counted, last_bursts, one_by_one
+from otf.shrink.goals import bypassed, fewer_goals, replanned, without_chunks, without_kinds, without_parts
 from otf.shrink.issue import AllowedInputs, Candidate, Issue, ModelStep, Shrinking, issue_of
 from otf.shrink.plan import Ahead, StepPlan, again, joins, repeats
 from otf.shrink.search import Attempts, ShrinkSearch
@@ -96,7 +96,7 @@ def by_model(issue: Issue, setting: Setting) -> Shrinking:
         yield from climb(search, waited=setting.waited)
     best = None
     # ways through timers take long to find and to run, so leave out inputs first
-    means_first = (without_chunks, without_parts) if setting.oracle.model.timed else ()
+    means_first = (counted, without_kinds, without_chunks, without_parts) if setting.oracle.model.timed else ()
     all_means = (*means_first, *(RACES if search.races else MEANS), shrunk_by_hypothesis(setting.seed))
     while search.best is not best:
         best = search.best

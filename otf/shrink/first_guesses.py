@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import ceil
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from otf.core import Oracle
-from otf.shrink.issue import Candidate, Issue, ModelStep, NodeSet, Thinking, Trait
+from otf.shrink.issue import ANY, Candidate, Issue, ModelStep, NodeSet, Thinking, Trait
 from otf.shrink.plan import StepPlan, again
-from otf.shrink.search import AttemptResult, Attempts, Harmless, ShrinkSearch
+from otf.shrink.search import AttemptResult, Attempts, ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, ModelSteps
 from otf.spec import Idle
 from otf.spec.offering import LONGEST
@@ -29,6 +30,7 @@ LATER: Final = 14  # inputs by which other guesses are delayed: jumps that pass 
 PAIR: Final = LATER + 3
 FEW: Final = 4  # inputs: shorter jumps are tried before the wait
 WAYS: Final = 3  # a jump through timers, where time passes on the way, counts as this many times its inputs
+MANY: Final = 10  # inputs: of fewer, each can be left out
 LONG: Final = 1.0  # seconds after which a wait may be the cause of a failure
 SIGNS: Final = frozenset({AttemptResult.FAILED, AttemptResult.OTHERWISE})  # another failure may be the same, overshot
 SPARED: Final = frozenset({AttemptResult.SPARED})  # the whole issue needs no run before trying less of it
@@ -58,22 +60,17 @@ class Rung(NamedTuple):
 def climb(search: ShrinkSearch, *, waited: bool = False) -> Attempts:
     """Try guesses until one fails, and then reduce it; `waited`: as much time alone has not shown the failure."""
     search.begin("ladder")
-    harmless = Harmless(search.traits, search.wanted)
-    harmless.learn(search.best.steps[:-1])
-    guesses = [*_jumps(search), *_wait(search, waited=waited), *_pairs_and_pumps(search, harmless)]
+    guesses = [*_jumps(search), *_wait(search, waited=waited), *_pairs_and_pumps(search)]
     rungs = iter(sorted(guesses, key=lambda rung: rung.price))
     found = False
     while not found:
         rung = next(rungs)  # the whole issue is one of them, and fails if no other does
-        found = not rung.hopeless() and (yield from _step_on(search, rung, harmless))
+        found = not rung.hopeless() and (yield from _step_on(search, rung))
     return found
 
 
-def _step_on(search: ShrinkSearch, rung: Rung, harmless: Harmless) -> Attempts:
-    walk = search.ways.along((yield from rung.walk()))
-    result = yield from search.attempt(walk)
-    if result is AttemptResult.PASSED:
-        harmless.learn(walk)
+def _step_on(search: ShrinkSearch, rung: Rung) -> Attempts:
+    result = yield from search.attempt((yield from rung.walk()))
     return result in rung.signs and ((yield from rung.less()) or result is AttemptResult.FAILED)
 
 
@@ -139,10 +136,11 @@ def _shorter(search: ShrinkSearch, jump: Jump, steps: ModelSteps, low: int, high
     return True
 
 
-def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]:
-    steps, timed, price = search.best.steps, search.ways.model.timed, 0
-    counts = Counter(trait for step in steps[:-1] for trait in search.traits.of(step))
-    for trait, times in counts.items():
+def _pairs_and_pumps(search: ShrinkSearch) -> Iterator[Rung]:
+    steps, timed, price, harmless = search.best.steps, search.ways.model.timed, 0, search.harmless
+    for trait, times in _counts(search).items():
+        if trait == ANY:
+            continue
         yield Rung(PAIR, partial(_pair, search, trait), _nothing, hopeless=partial(harmless.known, trait, 1))
         if times > 1:
             less = partial(_fewer, search, trait, times, steps[-1])
@@ -150,6 +148,26 @@ def _pairs_and_pumps(search: ShrinkSearch, harmless: Harmless) -> Iterator[Rung]
             # where each takes real time, many of them wait until the run is cut
             price = price + WAYS * times if timed else times
             yield Rung(LATER + price, walk, less, SIGNS, hopeless)
+
+
+def _counts(search: ShrinkSearch) -> Counter[Trait]:
+    return Counter(trait for step in search.best.steps[:-1] for trait in search.traits.of(step))
+
+
+def counted(search: ShrinkSearch) -> Attempts:
+    """Try whether the number of one kind of transition, or of all inputs, is all that matters.
+
+    Where one input less has passed, only what that input is can be what the system counts: few kinds are left.
+    """
+    search.begin("count")
+    steps, counts = search.best.steps, _counts(search)
+    for trait, times in sorted(counts.items(), key=itemgetter(1)) if len(steps) > MANY else ():
+        if times > FEW and not search.harmless.known(trait, times):
+            walk = yield from _pump(search, trait, times, None if search.ends_anywhere else steps[-1])
+            # the way to the last step counts as well
+            if (yield from search.fails(walk[max(0, len(walk) - len(steps)) :], as_long=True)):
+                return True
+    return False
 
 
 def _nothing() -> Attempts:
@@ -166,8 +184,10 @@ def _pair(search: ShrinkSearch, trait: Trait) -> Thinking[ModelSteps]:
     return (*walk, *end) if end else ()
 
 
-def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep) -> Thinking[ModelSteps]:
-    walk = yield from _times(search, trait, times)
+def _pump(search: ShrinkSearch, trait: Trait, times: int, last: ModelStep | None) -> Thinking[ModelSteps]:
+    walk = yield from _times(search, trait, times + (last is None))
+    if last is None:
+        return walk
     way = (yield from search.ways.path(walk[-1].target, last.nodes)) if walk else None
     return () if way is None else (*walk, *way, last)
 

@@ -12,7 +12,8 @@ from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait
+from otf.core import Symbol
+from otf.shrink.issue import ModelStep, NodeSet, Thinking, Trait, kind
 from otf.shrink.search import Attempts, ShrinkSearch, joined
 from otf.shrink.shortest_ways import ModelSteps
 
@@ -146,6 +147,22 @@ LONG: Final = 10
 ENOUGH: Final = 3
 
 
+def without_kinds(search: ShrinkSearch) -> Attempts:
+    """Leave out all inputs of one kind, then all equal ones: a fault that counts some needs none of the others."""
+    search.begin("kinds")
+    best = search.best
+    for name in (kind, _itself):
+        for like, _ in Counter(name(step.input) for step in search.best.steps).most_common():
+            if len(search.best) > LONG and not search.tired:
+                *before, last = search.best.steps
+                yield from search.fails([*(step for step in before if name(step.input) != like), last])
+    return search.best is not best
+
+
+def _itself(inp: Symbol) -> Trait:
+    return inp
+
+
 def without_chunks(search: ShrinkSearch) -> Attempts:
     """Leave out halves, quarters, ... of the best.
 
@@ -161,7 +178,7 @@ def without_chunks(search: ShrinkSearch) -> Attempts:
 
 def _chunks(search: ShrinkSearch, size: int) -> Attempts:
     at, needed = 0, Counter[Hashable]()
-    while at + size < len(search.best):
+    while at + size < len(search.best) + search.ends_anywhere:
         steps = search.best.steps
         part = tuple(step.input for step in steps[at : at + size])
         if needed[part] < ENOUGH and (yield from search.fails(steps[:at] + steps[at + size :])):
@@ -183,7 +200,8 @@ def without_parts(search: ShrinkSearch) -> Attempts:
 
 def _one(search: ShrinkSearch) -> Attempts:
     steps = search.best.steps
-    return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in _bounds(len(steps)))))
+    bounds = _bounds(len(steps) + search.ends_anywhere)
+    return (yield from _first(search, (steps[:begin] + steps[end:] for begin, end in bounds)))
 
 
 def _first(search: ShrinkSearch, walks: Iterable[ModelSteps]) -> Attempts:

@@ -15,6 +15,7 @@ from otf.core import Chooser, Model, Monitor, Node, Oracle, Symbol
 from otf.core.failure import expected
 from otf.core.macro_step import MacroSteps
 from otf.core.nodes import Move
+from otf.spec import Elapse
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Sent
 from otf.trace.verdict import Signature
@@ -189,6 +190,9 @@ class AllowedInputs:
         return Script(symbol.value for symbol in self.symbols)
 
 
+ANY: Final = "any input"
+"""The trait of all inputs but waits."""
+
 Trait: TypeAlias = Hashable
 """A property of a transition: its label, the kind of its input, its input, or its outputs."""
 
@@ -229,6 +233,8 @@ class Traits:
         outputs = frozenset(text for move in self._moves(nodes, inp) for text in move.texts)
         if outputs:
             yield "outputs", outputs
+        if not isinstance(inp.value, Elapse):
+            yield ANY
 
     def _moves(self, nodes: NodeSet, inp: Symbol) -> list[Move]:
         return [move for node in nodes for move in self._model.moves(node, inp)]

@@ -117,6 +117,7 @@ class ShrinkSearch:
         self._waits: bool = not self._hurries(issue.steps)
         self.traits: Traits = Traits(ways.model)
         self.evidence: Evidence = Evidence()
+        self.harmless: Harmless = Harmless(self.traits, self.wanted)
         self.spent: Counter[str] = Counter()
         # with data in the states, all nodes on a walk are new, and asking each for its inputs costs most
         self._ranks = {inp: at for at, inp in enumerate(ways.enabled_inputs(ways.start))}
@@ -166,12 +167,17 @@ class ShrinkSearch:
 
     def bears(self, step: ModelStep) -> bool:
         """Return whether a step can fail as the issue does: a signature has the same types."""
-        # the output of a timer may be missing whatever the last input was
-        if self.best.signature is not None and self.best.signature.kind == "missing" and self.ways.model.timed:
+        if self.ends_anywhere:
             return True
         return (
             self.traits.label(step) == self.traits.label(self.last) if step.nodes else kind(step.input) in self.wanted
         )
+
+    @property
+    def ends_anywhere(self) -> bool:
+        """Return whether a timer's output may be late or missing: the last input is not to blame for that."""
+        signature = self.best.signature
+        return self.ways.model.timed and signature is not None and signature.kind in {"late", "missing"}
 
     @property
     def wanted(self) -> frozenset[Trait]:
@@ -213,11 +219,15 @@ class ShrinkSearch:
         self._cost += len(walk)
         if answer is None:
             self.evidence.learn(walk)
+            self.harmless.learn(walk)
         return AttemptResult.PASSED if answer is None or same else AttemptResult.OTHERWISE
 
     def _learn(self, issue: Issue) -> None:
         self.ways.learn(issue.steps)
-        self.evidence.learn(issue.steps[:-1])
+        # what a timer does not do may be caused long before it shows
+        if not self.ends_anywhere:
+            self.evidence.learn(issue.steps[:-1])
+            self.harmless.learn(issue.steps[:-1])
 
     def rank_of(self, step: ModelStep) -> int:
         """Return how simple an input is: its rank in the model's order, at the start or else in these nodes.

@@ -20,6 +20,7 @@ from otf.values import show
 
 APART: Final = 0.15  # how much two moments of one timer may differ, as a share of the time; plus SLACK
 SLACK: Final = 0.1  # seconds: connecting and sending take time
+NAMED: Final = re.compile(r" after the timer '([^'\\]*?)(?:/\d+)?' was started$")
 TAKEN: Final = "its input was taken"  # what starts the window of an answer
 LATE: Final = 10.0  # seconds after which a missing output may be missing because the system has been on for so long
 EARLY: Final = 0.2  # seconds: whatever comes earlier says nothing about a clock
@@ -74,6 +75,8 @@ def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOut
 
 def awaited_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
     """Return the output that failed or did not come, if the last input has nothing to do with it."""
+    if overdue_timer(failure):
+        return moment(failure, events)
     if failure is None or failure.kind != "missing":
         return unasked_output(failure, events)
     seen = Counter(failure.before)
@@ -86,17 +89,37 @@ def overdue_timer(failure: Failure | None) -> str:
 
     The last input does not matter: two failures of one timer are the same, whatever was sent before them.
     """
-    if failure is None or not failure.times:
-        return ""
-    if failure.kind != "missing" and not (failure.kind == "late" and failure.times[-1].endswith(ABSENT)):
+    came = failure is not None and failure.kind == "late" and not (failure.times and failure.times[-1].endswith(ABSENT))
+    return "" if came else _since(failure)
+
+
+def late_timer(failure: Failure | None) -> str:
+    """Return the name of the timer whose output came late or not at all; for an unnamed timer what started it."""
+    since = _since(failure)
+    found = NAMED.search(since)
+    return found[1] if found else since
+
+
+def _since(failure: Failure | None) -> str:
+    if failure is None or not failure.times or failure.kind not in {"late", "missing"}:
         return ""
     since = failure.times[0].partition(": ")[0]
     return "" if since.endswith(TAKEN) else since
 
 
+def message(timer: object) -> str:
+    """Return the name of the cyclic message that a timer brings: its own, or that without the mean of so many periods.
+
+    >>> message("status"), message("status/10")
+    ('status', 'status')
+    """
+    return re.sub(r"/\d+$", "", str(timer))
+
+
 def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
     """Return the failing output with its time, or an empty one if nothing came for `LATE` seconds; else None."""
-    if failure is None or failure.kind != "missing" or not 0 < failure.event <= len(events):
+    missing = failure is not None and (failure.kind == "missing" or overdue_timer(failure))
+    if failure is None or not missing or not 0 < failure.event <= len(events):
         return timed_output(failure, events)
     at = events[failure.event - 1].at
     return TimedOutput("", at) if at >= LATE else None

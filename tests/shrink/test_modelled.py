@@ -12,7 +12,7 @@ from benchmarks.shrink_classical import ALGORITHMS
 from benchmarks.shrink_simulated import Simulated, drive, unpaused
 from otf.core import Model, Oracle
 from otf.shrink import Issue, ModelStep, Setting, StepPlan, issue_of
-from otf.shrink.issue import ANYWHERE, Traits, completed, kind
+from otf.shrink.issue import ANY, ANYWHERE, Traits, completed, kind
 from otf.shrink.search import ShrinkSearch
 from otf.shrink.shortest_ways import ModelMap, Tree
 from otf.spec import Elapse, Spec, Transition, goto
@@ -373,7 +373,7 @@ def test_ways_where_nothing_is_known() -> None:
     ways, inp = ModelMap(tried.setting.oracle), tried.failing(["press", "look"]).inputs[0]
     assert [outcome.target for outcome in ways.outcomes(ANYWHERE, inp)] == [ANYWHERE]
     assert completed(ways.nearest(ways.start, lambda _step: False)) is None
-    assert Traits(ways.model).of(ModelStep(ANYWHERE, inp)) == (kind(inp), ("input", inp))
+    assert Traits(ways.model).of(ModelStep(ANYWHERE, inp)) == (kind(inp), ("input", inp), ANY)
 
 
 def test_a_tree_grows_no_further_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
