@@ -118,9 +118,10 @@ class Orders:
                 return True
             node, followed, self.examined = cast("Node", move.position), followed - 1, self.examined + 1
             known.add(node)
-            begin = self.windows.clock.unseen(Span(begin, FOREVER)).a
-            own = {number: begin + lo for number, lo, _ in model.windows(node)}
-            due = {name: due[name] for name in running} | own | {each.name: begin + each.lo for each in move.starts}
+            if due or move.starts or model.windows(node):
+                begin = self.windows.clock.unseen(Span(begin, FOREVER)).a
+                own = {number: begin + lo for number, lo, _ in model.windows(node)}
+                due = {name: due[name] for name in running} | own | {each.name: begin + each.lo for each in move.starts}
         return False
 
     def _harmless(self, now: Hypothesis, node: Node, move: Move, heads: list[Symbol]) -> bool:

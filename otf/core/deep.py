@@ -24,24 +24,24 @@ from otf.core.hypothesis import Hypothesis, Outstanding
 from otf.core.memory import Symbol
 from otf.core.moves import Moves
 from otf.core.nodes import UNKNOWN, Position
-from otf.core.oracle import Oracle
 from otf.core.search import HypothesisSet, OvergrownError, Search, bound_depth
 from otf.core.timing import Clock
 from otf.trace.events import Closed, Event, Seen, Taken
 from otf.trace.verdict import Verdict
 
 PortOutput: TypeAlias = tuple[str, Symbol]
-SAVED: Final = 4
-"""The work that one event may do, in events: most of them need little."""
-FRESH: Final = 3
+SAVED: Final = 2.75
+"""The work that one event may do, in events: most of them need little. It takes less than half a second of CPU."""
+FRESH: Final = 4
 """The moves that take as long as one into a state that the search has not been in, whose transitions are asked for."""
+OUTSTANDING: Final = 4  # outputs in flight that take as long as a move
 
 
 @dataclass(slots=True)
 class LazySearch(Search):
     """A search that yields the nearest explanations first, each on demand, and enters none twice."""
 
-    spend: Callable[[Position], None] = lambda _: None
+    spend: Callable[[Hypothesis], None] = lambda _: None
     fits: Callable[[Hypothesis], bool] = lambda _: True
     known: set[Hypothesis] = field(default_factory=set[Hypothesis])
 
@@ -79,10 +79,11 @@ class LazySearch(Search):
             if keep is not None and keep(now):
                 yield now
             for step in self.moves.of(now):
-                self.spend(step.then.position)
+                self.spend(step.then)
                 if (follow is None or follow(now, step.then)) and self.fits(step.then):
-                    # what may explain the event at once comes first, then what needs the fewest moves
-                    add = todo.appendleft if goal and brings(step, goal) else todo.append
+                    # What may explain the event at once comes first, then what needs the fewest moves. Without an
+                    # output, only what takes all inputs explains it, so one order is followed to its end.
+                    add = todo.appendleft if not goal or brings(step, goal) else todo.append
                     add(bound_depth(now, step.then, depth))
 
 
@@ -158,9 +159,10 @@ class DeepSearch:
         search.fits = lambda then: self._fits(then, seen)
         return SearchLevel(find, seen, search)
 
-    def _spend(self, into: Position) -> None:
-        self._spent += 1 if into in self._places else FRESH
-        self._places.add(into)
+    def _spend(self, into: Hypothesis) -> None:
+        self._spent += 1 if into.position in self._places else FRESH
+        self._spent += sum([len(outputs) for _, outputs in into.outstanding]) // OUTSTANDING
+        self._places.add(into.position)
         if self._spent > SAVED * self._most:
             raise OvergrownError
 
@@ -233,13 +235,6 @@ class DeepRun:
         self.search = DeepSearch(belief.hypotheses, moves, oracle.limits.work)
         self._explainer = explainer
         self._before = ledger
-
-    @staticmethod
-    def possible(oracle: Oracle, belief: Belief) -> bool:
-        """Return whether the explanations of a belief may be followed one at a time."""
-        model = oracle.model
-        varied = model.timed or belief.timed or model.spec.emits or model.requirements
-        return not varied and oracle.relation == "uioco"
 
     def tell(self, event: Event, ledger: Ledger) -> bool:
         """Take an event; return whether it has an explanation."""

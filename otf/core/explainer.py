@@ -24,6 +24,7 @@ from otf.trace.verdict import FailureKind
 
 NONE: Final = frozenset[str]()
 STALLS: Final = 1_000  # latest stalls that may still delay what arrives: enough for seconds if L and R are 2 ms
+SHALLOW: Final = 4  # the share of the work after which explanations are followed one at a time, if they can be
 
 EventName: TypeAlias = tuple[Hashable, ...]
 QUIET: Final[EventName] = ("quiet",)
@@ -115,6 +116,8 @@ class Explainer:
         oracle = self.oracle
         commuting = oracle.relation == "uioco" and (not oracle.model.alone or len(belief.in_flight) > 1)
         free, work = frozenset[int](), (before := self.work * self.bounded)
+        if follows_one(oracle, belief):
+            work = before = before + oracle.limits.work - oracle.limits.work // SHALLOW
         while True:
             moves = Moves(oracle.model, oracle.relation, oracle.limits, free=free, without=self._without)
             search = Search(moves, clock, commuting and not free, work)
@@ -168,6 +171,13 @@ class Explainer:
         except (OvergrownError, ModelError):
             # where time does not count, a silent clock goes on without end
             return False
+
+
+def follows_one(oracle: Oracle, belief: Belief) -> bool:
+    """Return whether the explanations of a belief may be followed one at a time if there are too many to keep."""
+    model = oracle.model
+    varied = model.timed or belief.timed or model.spec.emits or model.requirements
+    return not varied and oracle.relation == "uioco"
 
 
 def finder(model: Model, event: Event, number: int) -> Finder:

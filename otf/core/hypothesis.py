@@ -167,7 +167,7 @@ def take_input(now: Hypothesis, port: str) -> Hypothesis:
     left = tuple(rest)
     flight = tuple([entry if entry[0] != port else (port, left) for entry in now.flight if left or entry[0] != port])
     outstanding = now.outstanding and tuple(
-        (name, tuple(_before(each, head.number) for each in outputs)) for name, outputs in now.outstanding
+        [(name, _before(outputs, head.number)) for name, outputs in now.outstanding]
     )
     return Hypothesis(now.position, outstanding, flight, *now[3:])
 
@@ -212,5 +212,12 @@ def renumber(now: Hypothesis, kept: tuple[int, ...]) -> Hypothesis:
     return now._replace(outstanding=outstanding, flight=flight, held=held)
 
 
-def _before(each: Outstanding, number: int) -> Outstanding:
-    return each._replace(due=number) if each.loose < number < each.due else each
+def _before(outputs: tuple[Outstanding, ...], number: int) -> tuple[Outstanding, ...]:
+    """Return outputs that were emitted before an input was taken."""
+    # `_replace` takes three times as long, and each input taken needs this for all outputs in flight
+    return tuple(
+        [
+            Outstanding(each.what, each.left, number, *each[3:]) if each.loose < number < each.due else each
+            for each in outputs
+        ]
+    )

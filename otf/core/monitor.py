@@ -13,7 +13,7 @@ from otf.core.belief import LONG, Belief, EventResult, FailedStep, Ledger, renum
 from otf.core.deadlines import answered, due, pending, timers, times
 from otf.core.deep import DeepRun, too_many
 from otf.core.doubts import Doubts
-from otf.core.explainer import NONE, Explainer
+from otf.core.explainer import NONE, Explainer, follows_one
 from otf.core.failure import EventPosition, explain
 from otf.core.lookahead import DEEPER, CutSearch, Lookahead, deeper, unjudgeable
 from otf.core.nodes import Node
@@ -142,7 +142,7 @@ class Monitor:
 
     def _overgrown(self, event: Event | None) -> None:
         """Follow one explanation at a time from now on, if possible, beginning with this event."""
-        if self._deep or not DeepRun.possible(self.oracle, self.belief):
+        if self._deep or not follows_one(self.oracle, self.belief):
             self.verdict = too_many(self.oracle.limits.most)
             return
         self._deep = DeepRun(self.explainer, self.belief, self.ledger)
@@ -180,7 +180,10 @@ class Monitor:
             found = self.explainer.result(self.belief, self.ledger, event)
             return bool(found.belief.hypotheses) or self._deeper(event, found) is not None
         except OvergrownError:
-            return True
+            if self._deep is not None or not follows_one(self.oracle, self.belief):
+                return True
+            self._deep = DeepRun(self.explainer, self.belief, self.ledger)
+            return self.would(event)
 
     def due(self) -> float | None:
         """Return the time by which every explanation must have shown an output; None if one allows silence."""

@@ -29,8 +29,8 @@ class Limits:
     A monitor follows `spontaneous` outputs in flight at first. If these explain nothing, or more came at once, it
     follows up to `ahead`, which is an assumption about the system and its line. `most` (five times `hypotheses`) is the
     limit of a set as long as quiescence may still narrow it down. `work` is the most moves that one search considers,
-    by default half a second to a second of CPU. When explanations are followed one at a time, it may be up to four
-    times as many.
+    by default less than half a second of CPU. Where explanations can be followed one at a time, a quarter of it decides
+    whether that is needed, and the rest of an event takes no longer.
 
     >>> Limits(spontaneous=1).hypotheses
     2000

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from otf.core.hypothesis import Hypothesis
 from otf.core.memory import Symbol
 from otf.core.model import Model
-from otf.core.moves import INTERNAL, Limits, Moves, Next, Relation, endless
-from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Node
+from otf.core.moves import INTERNAL, Limits, Moves, Relation, endless
+from otf.core.nodes import NO_INPUTS, UNKNOWN, EnabledInputs, Midway, Node
 
 NOTED: Final = 2_048
 """Up to this many enabled inputs each view notes what it asked, one byte each; with more, only recent views do."""
@@ -227,21 +227,21 @@ def reachable(moves: Moves, starts: Iterable[Hypothesis]) -> Iterator[Hypothesis
             continue
         seen.add(now)
         yield now
-        steps = moves.of(now)
-        work += len(steps)
-        for step in steps:
-            then = _bare(step.then)
-            if step.in_flight is not None:
-                todo.appendleft((then, spontaneous, 0))
-            elif step.move is None or step.move.silent:
+        for port, in_flight in now.flight:
+            steps = moves.taking(now, port, in_flight[0])
+            todo.extendleft((_bare(step.then), spontaneous, 0) for step in steps)
+            work += len(steps)
+        position, midway = now.position, not isinstance(now.position, Node)
+        onward = moves.model.spontaneous(position) if isinstance(position, Node) else ()
+        onward = position.moves if isinstance(position, Midway) else onward
+        work += len(onward)
+        for move in onward:
+            then = Hypothesis(move.position, (), now.flight)
+            if move.silent:
                 todo.appendleft((then, spontaneous, _deeper(internal, then)))
-            elif _followed(now, step) and spontaneous < moves.limits.spontaneous:
-                todo.append((then, spontaneous + isinstance(now.position, Node), 0))
-
-
-def _followed(now: Hypothesis, step: Next) -> bool:
-    # a spontaneous Accept may begin at any time: following it would leave no input enabled
-    return step.then.position is not UNKNOWN or not isinstance(now.position, Node)
+            # a spontaneous Accept may begin at any time: following it would leave no input enabled
+            elif (move.position is not UNKNOWN or midway) and spontaneous < moves.limits.spontaneous:
+                todo.append((then, spontaneous + (not midway), 0))
 
 
 def _bare(start: Hypothesis) -> Hypothesis:

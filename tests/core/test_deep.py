@@ -10,7 +10,7 @@ import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle, Routes
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 from tests.core.enumeration import explained
 from tests.core.random_specs import Shape, mutated, random_events, random_machine
 
@@ -99,6 +99,30 @@ def test_twelve_silent_inputs_on_four_ports() -> None:
     failed = wrong.tell(Seen(("A", (9, 5, 1, 8)), "A", 0.1))
     assert failed is not None
     assert failed.outcome != "pass"
+
+
+def ordered(silent: int) -> Monitor:
+    """Return a monitor after so many silent inputs on four ports, each order of which leads to another state."""
+    routes = Routes(("A", "B", "C", "D"), lambda value: value[0])
+    spec = Spec[tuple[str, ...], str](lambda state, inp: [goto((*state, inp))], (), ["A"])
+    monitor = Monitor(Oracle(Model(spec, routes)))
+    for number in range(silent):
+        monitor.tell(Sent(f"{'ABCD'[number % 4]}{number}", "ABCD"[number % 4], 0.0))
+    return monitor
+
+
+@pytest.mark.parametrize("silent", [12, 24])
+def test_that_all_were_taken_needs_only_one_order(silent: int) -> None:
+    """However many orders there are, the first one that is followed to its end explains it; 369,600 or more."""
+    assert ordered(silent).tell(Taken(silent, 0.1)) is None
+
+
+def test_what_would_be_explained_is_asked_of_one_order_too() -> None:
+    """An output that no order gives would leave no state; that is said without judging it."""
+    monitor = ordered(8)
+    assert not monitor.would(Seen("x", "A", 0.1))
+    assert (monitor.verdict, monitor.crowded) == (None, True)
+    assert monitor.would(QUIET)
 
 
 def test_what_takes_too_long_is_inconclusive() -> None:
