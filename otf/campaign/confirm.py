@@ -30,8 +30,9 @@ from otf.campaign.paths import PathRun
 from otf.campaign.results import STRICT, KnownIssueCount, PathResult
 from otf.campaign.summary import Summary
 from otf.core import Oracle
+from otf.core.missed_times import LONG
 from otf.core.repeatable import ask_again
-from otf.core.stalls import CERTAIN, LONG
+from otf.core.stalls import CERTAIN
 from otf.core.timer_waits import Timers
 from otf.core.undelayed import is_undelayed
 from otf.errors import ContactError, WriteError
@@ -111,7 +112,7 @@ class Confirmer:
         if kind is not None and kind not in {*self._summary.failures, *self._known}:
             ask_again(oracle.model, self._bench.oracle(), result.events)
         # a known issue is not a new failure, and one that depends on chance might not show again
-        if failure is None or kind is None or self.known_issue(result) is not None:
+        if failure is None or kind is None or self.known_issue(result) is not None or result.verdict.proven:
             return ConfirmedPath(result)
         if failure.kind == "ended":
             await _uninterrupted(result, counts)
@@ -189,7 +190,8 @@ async def _uninterrupted(result: PathResult, counts: Counts) -> None:
 def is_stalled(result: PathResult) -> bool:
     """Return whether the machine may be to blame for a failing run: it stalled, and that may explain the failure."""
     verdict = result.verdict
-    return bool(verdict.stalled) and verdict.failure is not None and verdict.failure.kind not in CERTAIN
+    possible = verdict.failure is not None and verdict.failure.kind not in CERTAIN
+    return bool(verdict.stalled) and possible and not verdict.proven
 
 
 async def confirm(  # noqa: PLR0913 -- what a run needs, each once

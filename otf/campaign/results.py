@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from otf.trace.events import Event, Guess
+from otf.trace.events import Event, Guess, Sent
 from otf.trace.kinds import PassedStep
 from otf.trace.result import FailureResult, GuessedResult, KnownIssueResult
 from otf.trace.title import title
@@ -51,7 +51,10 @@ class PathResult:
 
     def upto(self, failure: Failure | None) -> PathResult:
         """Return the run up to one of its failures, if it went on past the first."""
-        if failure is None or not any(isinstance(event, Guess) for event in self.events):
+        if failure is None:
+            return self
+        after = self.events[failure.event :]
+        if not (self.guesses or any(isinstance(event, Sent) for event in after)):
             return self
         verdict = replace(self.verdict, failure=failure, behind=())
         return replace(self, verdict=verdict, events=self.events[: failure.event], steps=failure.step)

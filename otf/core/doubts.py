@@ -13,6 +13,7 @@ from otf.core.nodes import Node, Position
 from otf.core.timing import Window, is_later
 from otf.core.windows import opened, windows
 from otf.trace.events import Event, Sent, Stalled
+from otf.trace.verdict import Judged
 
 
 @dataclass(slots=True)
@@ -42,6 +43,10 @@ class Doubts:
             if new.trigger.b > old.trigger.b:
                 self.ends[new.trigger.b] = self.ends.get(old.trigger.b, old.trigger.b)
         return then
+
+    def judged(self, events: int, seconds: float) -> Judged:
+        """Return how much was judged, and how much of that while stalls left times in doubt."""
+        return Judged(events, seconds, self.events, self.seconds, tuple(self.unheard.items()))
 
     def weigh(self, event: Event, since: float, belief: Belief, latency: float) -> None:
         """Count an event that, but for the stalls, might have left other states or none; the last was at `since`."""

@@ -49,6 +49,11 @@ class Lookahead:
         """Return the first search that left something out, or None."""
         return self.cuts[0] if self.cuts else None
 
+    @property
+    def cut(self) -> bool:
+        """Return whether spontaneous outputs were left out that may have been in flight."""
+        return self.lost or bool(self.cuts)
+
     def note(self, event: Event, cut: CutSearch | None, slack: float = 0.0) -> None:
         """Take an event, what its search left out, and by how many seconds the tester may have seen it late."""
         if isinstance(event, Quiet) and not event.restless:

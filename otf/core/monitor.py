@@ -16,6 +16,7 @@ from otf.core.doubts import Doubts
 from otf.core.explainer import NONE, Explainer, follows_one
 from otf.core.failure import EventPosition, explain
 from otf.core.lookahead import DEEPER, CutSearch, Lookahead, deeper, unjudgeable
+from otf.core.missed_times import MissedTimes
 from otf.core.nodes import Node
 from otf.core.oracle import Oracle
 from otf.core.properties import PropertyWatch, violated
@@ -62,6 +63,7 @@ class Monitor:
         self.slack: float = 0.0  # by how many seconds the tester may have seen outputs late
         self.stalls: int = 0  # how many were told
         self._doubts = Doubts(oracle.model)
+        self._missed = MissedTimes()
         # the work of judging again for this event: all depths together take at most twice as much as one search
         self._again = -oracle.limits.work
         self._now = 0.0
@@ -85,11 +87,6 @@ class Monitor:
     def crowded(self) -> bool:
         """Return whether the set has outgrown its limit, so that nothing may be sent until it is settled."""
         return self._deep is not None or len(self.belief.hypotheses) > self.oracle.limits.hypotheses
-
-    @property
-    def cut(self) -> bool:
-        """Return whether it left out spontaneous outputs that may have been in flight."""
-        return self.lookahead.lost or bool(self.lookahead.cuts)
 
     def tell(self, event: Event) -> Verdict | None:
         """Judge one event; return the verdict of the run if it is decided now, else None."""
@@ -199,15 +196,14 @@ class Monitor:
 
     def end(self) -> Verdict:
         """Return the verdict of a run if nothing more happens."""
-        verdict = (self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)).after(self.past)
+        verdict = self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
+        verdict = (verdict if verdict.failed else self._missed.verdict or verdict).after(self.past)
         return replace(verdict, judged=self.judged) if self.oracle.model.timed else verdict
 
     @property
     def judged(self) -> Judged:
         """Return how much was judged, and how much of that while stalls left times in doubt."""
-        doubts = self._doubts
-        unheard = tuple(doubts.unheard.items())
-        return Judged(self.events - self.stalls, self._now, doubts.events, doubts.seconds, unheard)
+        return self._doubts.judged(self.events - self.stalls, self._now)
 
     def _judge(self, event: Event) -> None:
         result = self.explainer.result(self.belief, self.ledger, event)
@@ -215,8 +211,11 @@ class Monitor:
             if result.cut or self.lookahead.cuts:
                 self.lookahead.note(event, self._cut(event, result.cut), self.slack)
             self._advance(event, result)
-        elif (deeper := self._deeper(event, result)) is not None:
-            self._adopt(event, deeper, result)
+        elif (more := self._deeper(event, result)) is not None:
+            belief = self.oracle.beliefs.of(more.belief.hypotheses)
+            self.lookahead.note(event, self._cut(event, result.cut), self.slack)
+            self._advance(event, EventResult(belief, requirements=more.requirements))
+            self.ledger = more.ledger
         elif self.slack:
             # the tester itself was this late
             slack, self.slack, self.explainer.slack = self.slack, 0.0, 0.0
@@ -225,9 +224,22 @@ class Monitor:
             self.slack = slack
         else:
             self.verdict = self._empty(event)
+            if self.deepens:
+                late = self.explainer.late
+                self.verdict = self._missed.weigh(self.verdict, event.at, late, lambda each: self._goes_on(event, each))
             # whoever judges again must know that this failure may go away with still more of them
-            if (cut := self._cut(event, result.cut)) is not None:
+            if self.verdict is not None and (cut := self._cut(event, result.cut)) is not None:
                 self.lookahead.cuts.append(cut)
+
+    def _goes_on(self, event: Event, stall: Stalled) -> bool:
+        """Return whether a hidden stall explains an event; if so, the run goes on as if there had been one."""
+        belief, ledger, self.deepens, self.verdict = self.belief, self.ledger, False, None
+        self._stall(stall)
+        self._judge(event)
+        self.deepens = True
+        if self.verdict is not None:
+            self.belief, self.ledger = belief, ledger
+        return self.verdict is None
 
     def _stall(self, stall: Stalled) -> None:
         """Take a stall: whatever was due then may come later by its length, and so may what arrives soon."""
@@ -237,7 +249,7 @@ class Monitor:
             self.explainer.late.appendleft(stall)
         if self.belief.timed:
             # as much work as moves if hundreds of outputs are in flight
-            self.explainer.work += sum(len(outputs) for now in self.belief.hypotheses for _, outputs in now.outstanding)
+            self.explainer.work += sum(len(each) for now in self.belief.hypotheses for _, each in now.outstanding)
         self.belief = self._doubts.opened(self.belief, stall, self.oracle.timing.latency)
         self.ledger = self.ledger.delay(stall, self.oracle.timing.busy)
         self.requirements = NONE
@@ -260,7 +272,7 @@ class Monitor:
                 return other
             if not other.verdict.failed:
                 raise OvergrownError
-            if not other.cut:
+            if not other.lookahead.cut:
                 return None
         return None
 
@@ -302,13 +314,6 @@ class Monitor:
     def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
         return Monitor(oracle, belief)
 
-    def _adopt(self, event: Event, other: Monitor, result: EventResult) -> None:
-        """Continue with the explanations of a monitor that follows more."""
-        belief = self.oracle.beliefs.of(other.belief.hypotheses)
-        self.lookahead.note(event, self._cut(event, result.cut), self.slack)
-        self._advance(event, EventResult(belief, requirements=other.requirements))
-        self.ledger = other.ledger
-
     def _advance(self, event: Event, result: EventResult) -> None:
         before, timing, ledger = self.belief, self.oracle.timing, self.ledger
         self.belief, kept, self.requirements, _ = result
@@ -340,12 +345,9 @@ class Monitor:
     def _empty(self, event: Event) -> Verdict:
         if self.lookahead.lost:
             return Verdict("inconclusive", why=unjudgeable(self.oracle.timing.latency, self.oracle.limits))
-        return Verdict("fail", self._failure(event))
-
-    def _failure(self, event: Event) -> Failure:
         model = self.oracle.model
         late = self.explainer.untimely(self.belief, self.ledger, event)
         clock = self.explainer.clock(event, self.ledger)
         described = times(model, self.belief, event, clock, late) if model.timed else NEVER
         at = EventPosition(self.events, self.sent)
-        return explain(model, self.step, event, at, late, described, self.oracle.requirements)
+        return Verdict("fail", explain(model, self.step, event, at, late, described, self.oracle.requirements))

@@ -47,7 +47,7 @@ class RequirementEvidence:
     def follow(self, event: Event, monitor: Monitor) -> None:
         """Take an event of the current run, with the monitor after that event."""
         before = self._before or (monitor.oracle.start(), Ledger(), False)
-        self._before = monitor.belief, monitor.ledger, monitor.cut
+        self._before = monitor.belief, monitor.ledger, monitor.lookahead.cut
         if monitor.verdict is not None:
             self._without.clear()
             return

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final, NamedTuple
 
+from otf.core.missed_times import LONG
 from otf.core.pacing import PATIENCE
 from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.verdict import FailureKind, Verdict
@@ -34,9 +35,6 @@ UNTIMELY: Final = frozenset[FailureKind]({"late", "early", "missing"})
 
 NEAR: Final = 5.0
 """Seconds: how busy a machine is changes slowly."""
-
-LONG: Final = 30.0
-"""Seconds after which a run has confirmed the stated times of a bench, and takes too long to repeat."""
 
 
 class ThreadUse(NamedTuple):

@@ -184,4 +184,5 @@ async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     server = LATEST.get()
     words = await server.last_words(wanted=verdict.failure.kind == "ended") if server is not None else []
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
-    return replace(verdict, failure=replace(verdict.failure, note="\n".join([*remarks, *words, *after[:LINES]])))
+    notes = filter(None, [verdict.failure.note, *remarks, *words, *after[:LINES]])
+    return replace(verdict, failure=replace(verdict.failure, note="\n".join(notes)))

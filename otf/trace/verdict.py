@@ -186,7 +186,8 @@ class Verdict:
 
     `stalled`: the longest time, in seconds, for which tester or system could not run in a failing run. `judged`: how
     much of a run by a model with times was judged, and how much of that was in doubt. `behind`: the failures after the
-    first, if the run went past it; each may be due to a wrong guess of the state.
+    first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the run itself shows that
+    no stall explains its failure.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -200,6 +201,7 @@ class Verdict:
     stalled: float = field(default=0.0, compare=False)
     judged: Judged = field(default_factory=Judged, compare=False)
     behind: tuple[Failure, ...] = ()
+    proven: bool = field(default=False, compare=False)
 
     def after(self, past: tuple[Failure, ...]) -> Verdict:
         """Return the verdict of a run that went past these failures, and then ended with this one."""

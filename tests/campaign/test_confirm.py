@@ -15,7 +15,7 @@ import pytest
 from otf.adapter import Bench, KnownIssue
 from otf.adapters.inprocess import Reply, inprocess
 from otf.campaign import Listener, Settings, Summary
-from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm, counts
+from otf.campaign.confirm import TOGETHER, ConfirmedPath, Confirmer, confirm, counts, is_stalled
 from otf.campaign.doubts import ONCE
 from otf.campaign.paths import PathRun
 from otf.campaign.results import FailureGroup, PathResult
@@ -131,6 +131,28 @@ def test_what_strict_runs_show_otherwise_is_driven_again(
         return [each.known is None for each in counted]
 
     assert [turn for turn, anew in enumerate(anyio.run(ten), 1) if anew] == driven
+
+
+def test_what_a_run_has_proven_is_not_driven_again(tmp_path: Path) -> None:
+    """Another run of an hour would show nothing of what only its last minute shows."""
+    tested = bench(TEA)
+    failing = failing_path(tested, tmp_path, [Coin(), Coin(), Coin(), Button()])
+    proven = replace(failing, verdict=replace(failing.verdict, stalled=0.25, proven=True))
+
+    async def again(failing: PathResult, first: str, *, strict: bool) -> ConfirmedPath:
+        raise AssertionError(failing, first, strict)
+
+    confirmed = partial(Confirmer(tested, Summary()).confirmed, doubtful=True)
+    assert anyio.run(confirmed, proven, tested.oracle(), again, lambda _: None) == ConfirmedPath(proven)
+    assert not is_stalled(proven)
+
+
+def test_inputs_after_a_failure_do_not_count(tmp_path: Path) -> None:
+    """A run that went on past it is driven again only up to it."""
+    failing = failing_path(bench(TEA), tmp_path, [Coin(), Coin(), Coin(), Button()])
+    longer = replace(failing, events=(*failing.events, Sent(Coin(), "", 9.0)), steps=failing.steps + 1)
+    short = longer.upto(failing.verdict.failure)
+    assert (list(short.events), short.steps) == (list(failing.events), failing.steps)
 
 
 def test_a_failure_of_eager_mode_only(tmp_path: Path) -> None:
