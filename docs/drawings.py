@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from html import escape, unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
@@ -19,18 +21,27 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+if TYPE_CHECKING:
+    from otf.explore import Graph
+
 DOCS = Path(__file__).parent
 _IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/[\w-]+|pictures/failure)\.svg)" ?/?>')
 _BEFORE = re.compile(r"^.*?(?=<svg )", re.DOTALL)  # the XML declaration and comments, which are not for HTML
 _WIDTH = re.compile(r'width="(\d+)')
 WIDE = 1_200  # points
+FEW = 100  # states of a real system
 _NAME = re.compile(r' id="(?=\w)')
 _SOURCE = re.compile(r'<p><a href="(?P<file>models/[\w/]+\.py)\.txt">.*?</p>', re.DOTALL)
+_BENCH = re.compile(r'<a href="models/[\w/]+\.py\.txt">(?P<bench>\w+)</a>')
+_benches = set[str]()
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put the drawings and sources of the gallery, and the failure of the first page, into their pages."""
     del config, files
+    if page.file.src_uri == "gallery.md":
+        _benches.update(_BENCH.findall(html))
+        html = _BENCH.sub(r'\g<0> (<a href="gallery/\g<bench>.html">walk in it</a>)', html)
     drawn = _IMAGE.sub(_drawn, html)
     return _SOURCE.sub(_with_source, drawn) if page.file.src_uri == "gallery.md" else drawn
 
@@ -39,6 +50,18 @@ def _with_source(link: re.Match[str]) -> str:
     source = (DOCS.parent / link["file"]).read_text(encoding="utf-8")
     code = highlight(source, PythonLexer(), HtmlFormatter(cssclass="language-python highlight", wrapcode=True))
     return f"{link[0]}<details><summary>The source of {link['file']}</summary>{code}</details>"
+
+
+@cache
+def _laws(name: str) -> tuple[Graph, list[str]]:
+    """Return the model of a drawing as it is today, and what holds for it."""
+    sys.path.insert(0, str(DOCS.parent))
+    from benchmarks.gallery import PICTURES
+    from otf.explore.analysis import general, liveness
+
+    graph = PICTURES[name].graph()
+    laws = (*general(graph), liveness(graph, law="no dead end"))
+    return graph, [str(law) for law in laws]
 
 
 def _drawn(image: re.Match[str]) -> str:
@@ -52,21 +75,37 @@ def _drawn(image: re.Match[str]) -> str:
     if file.parent.name == "gallery":
         named = named.replace("<svg ", f'<svg style="min-width: {points:.0f}px" ', 1)
     label = escape(unescape(image["alt"]))
-    walked = f'<a class="walk" href="gallery/{file.stem}.html">walk in it</a>' if file.parent.name == "gallery" else ""
+    walked = _results(file.stem) if file.parent.name == "gallery" else ""
     # it may be wider than a phone, and is then moved inside its frame, also by keys
     return f'<span class="drawing{wide}" role="img" aria-label="{label}" tabindex="0">{named}</span>{walked}'
+
+
+def _results(name: str) -> str:
+    """Return what stands below a drawing: where to walk, the picture as a file, and what otf says about the model."""
+    graph, laws = _laws(name)
+    links = (
+        f'<a class="walk" href="gallery/{name}.html">walk in it</a> <a href="gallery/{name}.svg" download>as SVG</a>'
+    )
+    size = f"{len(graph.values)} states, {len(graph.target)} transitions"
+    said = "; ".join((size, *(law.removesuffix(f": {size}") for law in laws)))  # the size once
+    return f'{links}<span class="laws">{escape(said)}</span>'
 
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Write the pages to walk in, with the models of today."""
     sys.path.insert(0, str(DOCS.parent))
     from benchmarks.gallery import PICTURES
-    from otf.explore.analysis import general, liveness
+    from otf.cli.benches import load
+    from otf.explore import explore
+    from otf.explore.analysis import general
     from otf.explore.exports import marks
     from otf.report.states import model_page
 
+    for bench in sorted(_benches):
+        graph = explore(load(bench).spec, limit=FEW)
+        text = model_page(graph, marks(graph), [str(law) for law in general(graph)])
+        Path(config.site_dir, "gallery", f"{bench}.html").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
-        graph = shown.graph()
-        laws = [str(law) for law in (*general(graph), liveness(graph, law="no dead end"))]
+        graph, laws = _laws(name)
         page = model_page(graph, marks(graph, shown.accepting, shown.safe), laws)
         Path(config.site_dir, "gallery", f"{name}.html").write_text(page, encoding="utf-8")

@@ -2,17 +2,29 @@
 
 A name may hide the submodule that defines it: `otf.campaign.run` is a function from the file run.py. For Python the
 function wins, since the package imports it; for griffe the file wins. And `light` makes a dataclass.
+
+A class tells in its docstring what its fields mean: each field gets its own part of that, for readers who come to it by
+the search. And no default is a private name.
 """
 
 from __future__ import annotations
 
 import copy
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
 
 _NAME = griffe.ExprName("dataclass", parent=griffe.ExprName("dataclasses"))
 _DATACLASS = griffe.Decorator(_NAME, lineno=None, endlineno=None)
+
+
+_DEFAULTS = (
+    (re.compile(r"^_limits\(\)$"), "Limits()"),
+    (re.compile(r"^dict\[.*\]\(\)$"), "{}"),
+    (re.compile(r"^list\[.*\]\(\)$"), "[]"),
+)
 
 
 class Hints(griffe.Extension):
@@ -31,6 +43,12 @@ class Hints(griffe.Extension):
                     package.members[name] = named = _instead(module, pkg.modules_collection[home], package)
                     for alias in list(module.aliases.values()):  # the same name in other packages: `otf.run`
                         alias.target = named
+        for cls in _classes(pkg):
+            _explain(cls)
+            for parameter in getattr(cls.members.get("__init__"), "parameters", ()):
+                for private, shown in _DEFAULTS:
+                    if private.search(str(parameter.default)):
+                        parameter.default = shown
 
 
 def _packages(package: griffe.Module) -> list[griffe.Module]:
@@ -43,3 +61,38 @@ def _instead(module: griffe.Module, visible: griffe.Object, package: griffe.Modu
     named.parent = package
     named.members = {**named.members, **module.members}  # other names are still found by paths through the submodule
     return named
+
+
+def _classes(inside: griffe.Object | griffe.Alias) -> Iterator[griffe.Class]:
+    for each in list(inside.members.values()):
+        if isinstance(each, griffe.Class):
+            yield each
+        if not each.is_alias:
+            yield from _classes(each)
+
+
+def _explain(cls: griffe.Class) -> None:
+    """Give each field without a docstring what the docstring of its class says about it."""
+    told = cls.module.members.get(cls.name.removesuffix("Keywords"), cls)  # the same fields, as keywords
+    said = told.docstring.value if told.docstring else ""
+    for name, field in cls.members.items():
+        if isinstance(field, griffe.Attribute) and not field.docstring and (text := meaning(name, said)):
+            field.docstring = griffe.Docstring(text, parent=field)
+
+
+def meaning(name: str, said: str) -> str:
+    r"""Return what a docstring says about a field: its row of a table, its attribute, or the sentences that name it.
+
+    >>> meaning("port", "A line.\n\n| field | meaning |\n|---|---|\n| `port` | its name |")
+    'its name'
+    >>> meaning("seed", "Attributes:\n    seed: The seed of all\n        choices.\n    time: Seconds.")
+    'The seed of all choices.'
+    >>> meaning("cut", "A result. `cut`: it ended early. `why` says more.")
+    '`cut`: it ended early.'
+    """
+    if row := re.search(rf"^\| `{name}` \|(?:.*\|)? (.+?) \|$", said, re.MULTILINE):
+        return row[1]
+    if entry := re.search(rf"^    {name}: (.+(?:\n {{5,}}.+)*)", said, re.MULTILINE):
+        return " ".join(entry[1].split())
+    prose = " ".join(said.partition(">>>")[0].split())
+    return " ".join(each for each in re.split(r"(?<=[.;:?!]) (?=[`A-Z])", prose) if re.search(rf"`{name}\b", each))

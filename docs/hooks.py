@@ -1,12 +1,14 @@
 """Turns the pages, which are written to be read in the repository, into a site.
 
 Pages above this folder (the README, the changelog) join it under names of their own. Links to source code lead to it as
-text; those to tests and benchmarks, which are not part of the site, become the name of the file.
+text; those to tests and benchmarks, which are not part of the site, become the name of the file. Rows of the findings
+get anchors.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -31,6 +33,7 @@ SOUGHT = {
     **dict.fromkeys(("changelog.md", "releasing.md", "contributing.md"), 0.01),
 }
 """How much a page weighs in the search, beside 1: who types a word wants its meaning first, and what uses it later."""
+_ROW = re.compile(r'<tr>\s*<td>(?P<cell><a href="findings/(?P<system>[\w.-]+?)\.(?:md|html)">.*?)</td>')
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -50,6 +53,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     above = page.file.src_uri in ABOVE.values()
     folder = ROOT if above else (ROOT / "docs" / page.file.src_uri).parent
     return _LINK.sub(lambda found: _led(found, folder, page.file.src_uri), markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give each row of the findings an address: its system, and its number among those of that system."""
+    del config, files
+    if page.file.src_uri != "findings.md":
+        return html
+    counts = Counter[str]()
+
+    def anchored(row: re.Match[str]) -> str:
+        counts[row["system"]] += 1
+        name = f"{row['system']}-{counts[row['system']]}"
+        return (
+            f'<tr id="{name}"><td>{row["cell"]} <a class="headerlink" href="#{name}" title="This row">&para;</a></td>'
+        )
+
+    return _ROW.sub(anchored, html)
 
 
 def _led(found: re.Match[str], folder: Path, uri: str) -> str:

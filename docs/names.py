@@ -1,4 +1,4 @@
-"""Leads from each public name of the reference to its source, and to the guides that use it most.
+"""Leads from each public name of the reference to its source, its most frequent guides, and the names in its text.
 
 A name that no guide uses leads to the names whose code uses it, or to a file that does.
 """
@@ -24,6 +24,7 @@ SOURCES = ("otf", "adapters", "models")
 GUIDES = re.compile(r"howto-|tutorial|topics-(?!evaluation|papers)|reference-bench")
 MOST = 3  # guides of one name
 _HEADING = re.compile(r'<h3 id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h3>', re.DOTALL)
+_MENTIONED = re.compile(r"(?<!\">)<code>([A-Z]\w+)</code>")
 _CODE = re.compile(r"```.*?```|`[^`]+`", re.DOTALL)
 _PACKAGE = re.compile(r"^::: (otf[\w.]*)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -42,7 +43,27 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Put the links under the heading of each name."""
     del config, files
     reference = page.file.src_uri.startswith("reference/")
-    return _HEADING.sub(lambda found: found[0] + _links(found["path"]), html) if reference else html
+    if not reference:
+        return html
+    led = _HEADING.sub(lambda found: found[0] + _links(found["path"]), html)
+    return _MENTIONED.sub(lambda found: _mentioned(found[1]), led)
+
+
+def _mentioned(name: str) -> str:
+    """Return a class that a text mentions, with a link to its entry."""
+    code = f"<code>{name}</code>"
+    return f'<a href="{entries()[name]}">{code}</a>' if name in entries() else code
+
+
+@cache
+def entries() -> dict[str, str]:
+    """Return where the entry of each public name is; of one that several packages export, the first."""
+    pages = reversed(_pages().items())
+    return {
+        name: f"{page}#{package}.{name}"
+        for package, page in pages
+        for name in getattr(import_module(package), "__all__", ())
+    }
 
 
 def _links(path: str) -> str:

@@ -138,6 +138,29 @@ def test_each_drawing_of_the_gallery_can_be_walked(site: Path) -> None:
         assert "<h1>otf explore: " in (site / page).read_text(encoding="utf-8")
 
 
+def test_the_models_of_real_systems_can_be_walked(site: Path) -> None:
+    """Beside each bench in the gallery is a page to walk in, which needs no system."""
+    text = (site / "gallery.html").read_text(encoding="utf-8")
+    walks = re.findall(r'\(<a href="(gallery/\w+\.html)">walk in it', text)
+    assert len(walks) > 15
+    for page in walks:
+        assert "<h1>otf explore: " in (site / page).read_text(encoding="utf-8")
+
+
+def test_each_field_says_what_it_means(site: Path) -> None:
+    """The entry of a field has its part of the docstring of its class, and no default is a private name."""
+    text = (site / "reference" / "otf.html").read_text(encoding="utf-8")
+    entry = text.partition('id="otf.Bench.quiescence"')[2].partition('class="doc doc-object ')[0]
+    assert "seconds of silence after which no output is expected" in entry
+    assert "_limits()" not in re.sub(r"<[^>]+>", "", text)
+
+
+def test_each_row_of_the_findings_has_an_address(site: Path) -> None:
+    """A row can be linked: its id is its system and a number, and no id is there twice."""
+    names = re.findall(r'<tr id="([^"]+)"', (site / "findings.html").read_text(encoding="utf-8"))
+    assert len(names) == len(set(names)) > 70
+
+
 def test_each_name_leads_to_guides_and_source(site: Path) -> None:
     """Under its heading are the pages that use it most, and the file in which it is defined."""
     text = (site / "reference" / "otf.html").read_text(encoding="utf-8")

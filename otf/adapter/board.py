@@ -44,9 +44,9 @@ class BoardImage:
 
 @dataclass(frozen=True, kw_only=True)
 class Flash:
-    """An image, and the hook that writes it to the board before the first path, with the ports closed.
+    """An `image`, and the `command` that writes it to the board before the first path, with the ports closed.
 
-    The hook is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function; it
+    The command is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function; it
     may take up to `timeout` seconds. If it fails, the run ends with a ContactError that has the tool's last words. Each
     `Flash` writes once; a bench of several boards (`Pool`) has one per board. Traces record the image's name and the
     start of its SHA-256 as a version; `otf compare` shows where two runs had different images.
@@ -89,11 +89,11 @@ def _digest(image: str | Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A program that records each path, such as `candump` or `tcpdump`; its output is kept if the path fails.
+    """A `program` that records each path, such as `candump` or `tcpdump`; its output is kept if the path fails.
 
     It starts `ahead` seconds before the system, and gets SIGINT at the end. The recording is what it prints, or the
-    file that an argument names as `{file}`. It lies beside the trace (`path-0007.recording.pcap`) and ends at `largest`
-    bytes. If the program runs here, its times and the trace's (`timestamp`) are of the same clock.
+    file that an argument names as `{file}`. It lies beside the trace (`path-0007.recording.pcap`, by its `suffix`) and
+    ends at `largest` bytes. If the program runs here, its times and the trace's (`timestamp`) are of the same clock.
 
     >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
     0.2

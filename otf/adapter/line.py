@@ -30,7 +30,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The line itself is at fault, not the system: datagrams were dropped, or a device was unplugged.
+    """The line itself is at fault, not the system. `reason`: datagrams were dropped, or a device was unplugged.
 
     What arrived before still counts. After it nothing can be concluded, and the run is inconclusive.
 
@@ -152,7 +152,7 @@ class Stamping(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Opens a line when called; the adapters return it.
+    """Opens a line when called, by `open`; the adapters return it.
 
     `kind` is the name of the adapter, and `framing` cuts its stream (None if it carries whole frames). `at` makes the
     same port, with all its options, at another address; `url` is its address, "" if it has none.

@@ -31,7 +31,7 @@ HEARD: Final = ContextVar[float | None]("HEARD", default=None)
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """A step of `Life.inband`: wait until a frame that matches `pattern` (a regular expression) comes on a port.
+    """A step of `Life.inband`: wait until a frame that matches `pattern` (a regular expression) comes on `port`.
 
     Drops other frames on the port. If none matches within `seconds`, the reset has failed.
 

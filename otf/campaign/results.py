@@ -20,7 +20,7 @@ STRICT: Final = ".strict.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class PathResult:
-    """One path: its number, verdict, steps and trace; a failing path keeps its events for the shrinker.
+    """One path: its `number`, `verdict`, `steps` and `trace`; if it fails, it keeps its `events` for the shrinker.
 
     `faults` are the injected faults, as the trace records them; `unwritten` is why part of a failure's trace is
     missing. `silence` says how its silences were detected. It lasted `seconds`; `short`: the time ran out. `passed`
@@ -82,7 +82,7 @@ class PathResult:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A shrunk failure: its trace, its length, and its cost in transitions and resets of the system.
+    """A shrunk failure: its `trace`, its `steps`, its `verdict`, and its cost in `transitions` and `resets`.
 
     `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
     original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
@@ -120,7 +120,7 @@ class Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A failure saved by an earlier campaign, driven again: `result` is the run that showed it, None if none did.
+    """A failure (`trace`) saved by an earlier campaign, driven again: `result` is the run that showed it, or None.
 
     `why` is why it could not be driven: its trace no longer fits the bench. With a signature, it is why the runs do not
     decide: one failed, beside a stall.
@@ -160,7 +160,7 @@ def tried_first(saved: Sequence[Retried]) -> str:
 
 @dataclass(slots=True)
 class FailureGroup:
-    """All failures of one kind: the first path that showed it, the number of such paths, and the shrunk trace.
+    """All failures of one kind, with its `signature`: the `first` path, the number of paths, and the `shrunk` trace.
 
     `count` is 0 if only the run of a saved failure showed it, or one that confirmed what paths showed `behind` a guess.
     `tries` counts the strict re-runs until an eager mode failure showed again (0: none was needed). `shorter` is a

@@ -27,7 +27,7 @@ Keep = Literal["all", "failures"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of shrinking one failure: transitions (inputs sent), resets (copies started), and seconds.
+    """The bounds of shrinking one failure: `transitions` (inputs sent), `resets` (copies started), and `seconds`.
 
     >>> Budget(seconds=60).transitions
     20000

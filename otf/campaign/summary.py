@@ -29,6 +29,11 @@ GUESSED: Final = 200  # failures behind guesses to look at
 class Summary(FailureKinds):
     """The result of a campaign so far; `trouble` is the error that ended contact with the system.
 
+    `paths` counted, with `steps` inputs in all, `malformed` of them malformed; `truncated` paths ended at an input that
+    is not specified. `inconclusive` are the undecided paths. `interrupted`: a signal ended it. `unwritten` are the
+    reasons why parts of traces are missing. `requirements` says which were shown, `heard` whether any output came.
+    `late` counts the late outputs, `devices_out` are the devices that were taken out, with the reason.
+
     `saved` holds the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows
     one of the bench's `known_issues` is not a failure. `silence` counts the paths by how their silences were detected,
     `short` those cut when the time ran out; `unfinished` holds the steps of interrupted paths. `spent` is where the

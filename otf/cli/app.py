@@ -201,6 +201,8 @@ def call(arguments: Sequence[str]) -> int:
     """Run a command with these arguments and return its exit status."""
     _tolerant(sys.stdin)
     _tolerant(sys.stdout)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     if VARIABLE in os.environ:
         prepare_completion()

@@ -16,7 +16,7 @@ LARGEST: Final = 65_536
 
 @light
 class Frame:
-    """One message that arrived, such as a datagram, a line or a packet, without its framing.
+    """One message (`data`) that arrived, such as a datagram, a line or a packet, without its framing.
 
     `trouble` is "", or says in a few words why the bytes are not a frame: too long, or with broken framing. Reports
     show such bytes, but a codec never gets them: a wrong answer that is cut off might look right. `received` is when

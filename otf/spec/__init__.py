@@ -63,7 +63,7 @@ class _Guarded:
 
 @dataclass(frozen=True, init=False)
 class Spec(Generic[State, Input]):
-    """The model of a system: a function from a state and an input to what may happen.
+    """The model of a system, with its `name`: from the `initial` state on, what may happen for each state and input.
 
     `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
     unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs

@@ -20,7 +20,7 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, init=False, slots=True)
 class AnyOrder:
-    """Outputs that come in any order, all before the later outputs on the same port.
+    """Outputs (`items`) that come in any order, all before the later outputs on the same port.
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
@@ -36,7 +36,7 @@ class AnyOrder:
 
 @dataclass(frozen=True, init=False, slots=True)
 class OneOf:
-    """One of these outputs: the system chooses, and each choice leads to the same next state.
+    """One of these outputs (`items`): the system chooses, and each choice leads to the same next state.
 
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
@@ -77,7 +77,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An output item on a named port, if its value does not determine the port; made by `on`.
+    """An output `item` on a named `port`, if its value does not determine the port; made by `on`.
 
     >>> On("cpe2", Where(str.isdigit, says="a number")).port
     'cpe2'

@@ -17,7 +17,9 @@ RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """Starts a timer, or restarts it; usually made by `start`. Raises ModelError for a wrong window, or no name.
+    """Starts the timer `name`, or restarts it: it expires after `lo` to `hi` seconds; usually made by `start`.
+
+    Raises ModelError for a wrong window, or no name.
 
     >>> TimerStart("session", lo=0.4, hi=0.7) == start("session", 0.4, 0.7)
     True
@@ -48,7 +50,7 @@ class BoundStart(TimerStart):
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """Stops a timer if it runs; usually made by `stop`.
+    """Stops the timer `name` if it runs; usually made by `stop`.
 
     >>> TimerStop("session") == stop("session")
     True
@@ -166,7 +168,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[State]):
-    """A next state and the outputs on the way to it; usually made by `goto`.
+    """A next `state` and the `outputs` on the way to it; usually made by `goto`.
 
     `within=(lo, hi)` is the time window of the outputs, in seconds after the system took the input or, in `emits`,
     after it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names

@@ -10,7 +10,7 @@ from otf.values.identity import light
 
 @light
 class Sent:
-    """An input was sent to its port, which took `took` seconds: switching the power may take one.
+    """otf sent `input` to `port` at `at`, in `took` seconds: switching the power may take one.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -24,7 +24,7 @@ class Sent:
 
 @light
 class Seen:
-    """An output arrived on a port.
+    """`output` arrived on `port` at `at`.
 
     >>> Seen("tea", "line", 0.1).output
     'tea'
@@ -41,7 +41,7 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Quiescence: every input in flight was taken and every output emitted was seen.
+    """Quiescence at `at`: every input in flight was taken and every output emitted was seen.
 
     `restless`: except outputs that a system which never rests has since emitted spontaneously. `by` says how it is
     known; after a "barrier" the system may still be busy with its last ping. It is "" if the system answers before it
@@ -66,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A port ended: judged as the output `Ended(reason)` of that port.
+    """`port` ended at `at`, for `reason`: judged as the output `Ended(reason)` of that port.
 
     >>> Closed("tcp", "end of stream", 1.5).reason
     'end of stream'
@@ -120,7 +120,7 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output for the end of a port; a spec that expects one yields `on(port, Ended)`.
+    """The output for the end of a port, for `reason`; a spec that expects one yields `on(port, Ended)`.
 
     >>> Ended("end of stream") == Ended("end of stream")
     True
@@ -131,7 +131,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """The output for bytes that the codec cannot decode; no spec can allow it.
+    """The output for bytes (`raw`) that the codec cannot decode, and `why` not; no spec can allow it.
 
     >>> Undecodable(b"1;2;", "no line ends here").raw
     b'1;2;'

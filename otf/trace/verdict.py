@@ -36,7 +36,7 @@ MEETS: Final = " & "
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The outputs allowed in one possible state: for each branch, the texts of its outputs and of the next state.
+    """The outputs allowed in one possible `state`; `branches` are the texts of the outputs and of the next state.
 
     `changes` says, for each branch, how the next state differs from this one; "" if they are equal. If there were
     several inputs, `orders` says in which order they were taken, by their step numbers. `timers` says which timers of
@@ -56,7 +56,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A coarse description of a failure: its kind, and the types of state, input, expected and seen output.
+    """A coarse description of a failure: its `kind`, and the types of `state`, `input`, `expected` and `seen` output.
 
     `exact` has their values as text, if a single input failed, and `meets` what each of several inputs in flight does;
     `otf.trace.kinds` uses both to tell failures of one signature apart.
@@ -105,9 +105,9 @@ class Citation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed: the last possible states, what they allowed, and what was seen instead.
+    """Why a run failed: the `input`, the last possible states and what they `allowed`, and what was `seen` on `port`.
 
-    `event` is the number of the event that left no state, `step` that of its input. Texts are for people, the signature
+    `event` is the number of the event that left no state, `step` that of its input. Texts are for people, `signature`
     for machines. `before` holds the outputs already seen in that step. If the model has windows, `times` states in
     seconds what was due when, and `off` how far outside all of them the event was. `violates` holds the requirements of
     the outputs that were due but did not come; with several, it is `unclear` which of them the system violates.
@@ -182,8 +182,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The end of a run. `truncated`: it passed up to an unspecified input; `why`: the reason why it is inconclusive.
+    """The end of a run: `outcome`, and the `failure` if it failed. `why`: the reason why it is inconclusive.
 
+    `truncated`: it passed up to an unspecified input. `late`: the numbers of its late outputs.
     `stalled`: the longest time, in seconds, for which tester or system could not run in a failing run. `judged`: how
     much of a run by a model with times was judged, and how much of that was in doubt. `behind`: the failures after the
     first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the run itself shows that

@@ -63,6 +63,12 @@ def test_without_a_command_help_is_shown() -> None:
     assert "Commands:" in done.err
 
 
+def test_help_is_a_command_too() -> None:
+    """`otf help run` shows what `otf run --help` shows, and `otf help` what `otf --help` does."""
+    assert otf("help", "run") == otf("run", "--help")
+    assert otf("help") == otf("--help")
+
+
 def test_the_version() -> None:
     """`otf --version` is one line, with the version of `pyproject.toml`."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -38,7 +38,7 @@ _SAID: Final = 0.5  # seconds for reading the last words of a server that has en
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server is ready as soon as it listens on this port of this machine, TCP or `udp`; see `Life.ready`.
+    """A server is ready as soon as it listens on this `port` of `host`, TCP or `udp`; see `Life.ready`.
 
     A port that an older process holds does not count, since the server could not bind it.
 
