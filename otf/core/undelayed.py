@@ -14,7 +14,7 @@ from otf.core.timing import Timing
 from otf.spec import Elapse, with_times
 from otf.trace.events import Event, Guess, Quiet, Stalled
 
-MOST: Final = 10_000  # events: this is asked while a campaign waits
+MOST: Final = 20_000  # events, each of 0.1 to 0.2 ms: this is asked while a campaign waits
 CROWDED: Final = 200  # hypotheses: where nothing is known of times, inputs in flight have many orders
 AGES: Final = 1e9  # seconds: longer than any delay
 
