@@ -297,7 +297,7 @@ class Monitor:
     def _following(self, spontaneous: int, first: CutSearch, *events: Event) -> Monitor:
         """Return a monitor that has rejudged everything since something was left out, then these events."""
         oracle = self.oracle.following(spontaneous)
-        other = Monitor(oracle, oracle.beliefs.of(first.belief.hypotheses))
+        other = self._alike(oracle, oracle.beliefs.of(first.belief.hypotheses))
         other.ledger, other.events, other.deepens = first.ledger, first.event - 1, False
         other.explainer.late = self.explainer.late.copy()
         # a tester that computes for seconds sees too late what comes meanwhile
@@ -310,6 +310,9 @@ class Monitor:
                 break
         self._again = other.explainer.work
         return other
+
+    def _alike(self, oracle: Oracle, belief: Belief) -> Monitor:
+        return Monitor(oracle, belief)
 
     def _advance(self, event: Event, result: EventResult) -> None:
         before, timing, ledger = self.belief, self.oracle.timing, self.ledger
