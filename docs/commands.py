@@ -1,6 +1,6 @@
 """Two pages that are made from the code: every option of every command, and the messages of the errors.
 
-Whoever types an option or an error into the search finds it there. Neither page can be out of date.
+A search for an option or an error message finds it there. Neither page can be out of date.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class KnownIssue:
     req: RequirementIds = ()
 
     def is_sound(self) -> bool:
-        """Return whether it has a function to ask, and a text."""
+        """Return whether `shows` is a function and `says` a text, as their types demand."""
         return callable(self.shows) and isinstance(self.says, str)  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
 
 

@@ -2,7 +2,7 @@
 
 A journal and its traces are files, and anyone may have changed them. So no line of a journal makes a path pass: its
 trace holds the verdict, and the journal the digest of that trace. Where the two differ, and the trace does not fail,
-the path is driven again. Whoever changes both consistently is believed; that takes the rights to change otf too.
+the path is driven again. A change of both that is consistent goes unnoticed; that takes the rights to change otf too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The temporal properties of a run, followed beside the model: cuts what was seen into steps and judges each.
 
-A step is an input with the outputs before the next one. If several inputs were in flight together, nobody knows which
-outputs belong to which. Such steps count as unknown, and properties that depend on them stay open.
+A step is an input with the outputs before the next one. If several inputs were in flight together, which outputs
+belong to which is unknown. Such steps count as unknown, and properties that depend on them stay open.
 """
 
 from __future__ import annotations

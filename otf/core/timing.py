@@ -222,9 +222,10 @@ class Clock:
         return Span(begin, min(self.now, window.trigger.b + window.hi))
 
     def unseen(self, span: Span) -> Span:
-        """Return when outputs were emitted within `span` that have not been seen: one emitted long ago would have been.
+        """Return the part of `span` in which the system may have emitted outputs that are still unseen.
 
-        Without this, a timer that nothing bounds (`hi` infinite) might have gone off a thousand times.
+        What it emitted long ago has arrived. Otherwise, a timer without an end (`hi` infinite) might have gone off a
+        thousand times.
         """
         since = self.now - self.latency - self.behind - 2 * ROUNDING
         return span if self.early or self.late or since <= span.a else Span(min(since, span.b), span.b)

@@ -291,7 +291,7 @@ def _unused(timers: Iterable[Timer], then: Hypothesis) -> int:
 def _numbered(timers: tuple[Timer, ...], then: Hypothesis) -> Hypothesis:
     """Return a hypothesis with these timers, its used stamps renumbered in order.
 
-    Otherwise, the outputs of a heartbeat that restarts again and again would have other numbers in each explanation.
+    Otherwise, each restart of a heartbeat would give its outputs new stamps, and equal explanations would differ.
     """
     used = {each.stamp for _, outputs in then.outstanding for each in outputs}
     numbers = {0: 0}

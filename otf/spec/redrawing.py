@@ -1,8 +1,8 @@
 """Draws new values for each path, in place of the sample of a Hypothesis strategy.
 
-A model needs a finite set of inputs to offer. So the offer is a sample, with which strategies count and plan. For most
-of these inputs, a path sends another value that the strategy generates. Within a path each input of the sample stands
-for one value: a name created by one input comes again in others, as it does in the sample.
+A model needs a finite set of inputs, so it offers a sample. Strategies count and plan with the sample; for most of
+these inputs, a path sends a fresh value that the strategy generates. Within a path each input of the sample stands for
+one value: a name created by one input comes again in others, as it does in the sample.
 """
 
 from __future__ import annotations

@@ -157,7 +157,8 @@ def hasher() -> blake2b:
 class LineChain:
     r"""Lines that each end with the digest of the line before, so that the next line reveals any change or loss.
 
-    A kill or a full disk may tear a line. Its written part counts, and the next line begins after a line break.
+    A kill or a full disk may cut a line short. The digest then covers the part that was written, and the next line
+    begins after a line break.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')
