@@ -58,10 +58,10 @@ class Pupil:
         self._jobs = jobs
         self._paths: list[tuple[Word, list[PortOutputs | None]]] = []
         until = float("inf") if seconds is None else self.began + seconds
+        self._over: Callable[[], bool] = lambda: monotonic() >= until
         self.learning: Learner = Learner(
-            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=lambda: monotonic() >= until, told=told
+            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=self._over, told=told
         )
-
         self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
         self.learning.contradicted = self._slower
         self._may_settle: bool = bench.system is None
@@ -128,9 +128,13 @@ class Pupil:
             self._settle(found)
 
     def _after(self, seconds: float, words: Sequence[Word]) -> list[list[str]]:
-        """Return the answers to words with a pause before each."""
-        self.driver.settle = seconds
-        return [answers for word in words for answers in self._drive([word])]
+        """Return the answers to words with a pause before each. Raises OverError once the time is over."""
+        self.driver.settle, found = seconds, list[list[str]]()
+        for word in words:
+            if self._over():
+                raise OverError
+            found += self._drive([word])
+        return found
 
     def _settle(self, seconds: float) -> None:
         """Start again with a pause before each path: the system may not have noticed that the last connection ended."""

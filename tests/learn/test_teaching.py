@@ -20,9 +20,9 @@ from otf.trace.events import Ended
 pytest.importorskip("aalpy")
 
 
-def pupil(folder: Path, answer: Callable[[Pupil], str]) -> Pupil:
+def pupil(folder: Path, answer: Callable[[Pupil], str], seconds: float | None = None) -> Pupil:
     """Return a pupil of a system with one state, whose answers depend on the pause before its paths."""
-    made = Pupil(bench(), [Coin(5), Button()], folder)
+    made = Pupil(bench(), [Coin(5), Button()], folder, seconds=seconds)
 
     async def drive(word: Word) -> list[PortOutputs | None]:
         return [(("line", answer(made)),) for _ in word]
@@ -69,6 +69,22 @@ def test_a_system_that_chooses_all_the_same_is_told_as_one(tmp_path: Path) -> No
     assert (made.complete, made.driver.settle) == (False, 0.0)
     assert made.choice is not None
     assert set(made.choice.parted.answers) == {"ok", "busy"}
+
+
+def test_pauses_are_not_tried_beyond_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each path after a pause takes a second; of ten seconds, the two rounds with the longest pause would take 16."""
+    now = [0.0]
+    monkeypatch.setattr("otf.learn.teaching.monotonic", lambda: now[0])
+    random = Random(1)
+
+    def answer(made: Pupil) -> str:
+        now[0] += made.driver.settle
+        return random.choice(["ok", "busy"])
+
+    made = pupil(tmp_path, answer, seconds=10.0)
+    anyio.run(made.run)
+    assert (made.complete, made.choice) == (False, None)
+    assert 10 <= now[0] < 14
 
 
 def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:
