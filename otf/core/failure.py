@@ -102,8 +102,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
 
 
 def _moves(ways: TakenWays) -> list[Move]:
-    # many ways share their moves
-    return [*dict.fromkeys(move for each in ways.values() for way in each for move in way.moves)]
+    every = [move for each in ways.values() for way in each for move in way.moves]
+    return [*dict.fromkeys(every)]  # many ways share their moves
 
 
 def _answers(ways: TakenWays) -> TakenWays:
@@ -161,7 +161,7 @@ def _of(node: Node, ways: Iterable[TakenWay], before: int, timers: tuple[str, ..
     # different ways may look alike
     alike: dict[tuple[tuple[str, ...], str], list[TakenWay]] = {}
     for way in ways:
-        texts = tuple(text for move in way.moves for text in move.texts)
+        texts = (*[text for move in way.moves for text in move.texts],)
         alike.setdefault((texts, _target(way.moves[-1])), []).append(way)
     changed = tuple(_change(node, each[-1].moves[-1]) for each in alike.values())
     # most steps have one input, and a failure may have hundreds of states
