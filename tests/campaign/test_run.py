@@ -83,7 +83,7 @@ def test_what_was_seen_once(tmp_path: Path) -> None:
     unsure = on_function(
         lambda: lambda _frame: None, spec=Spec(many, 0, ["p.go"]), limits=Limits(hypotheses=10), **fast
     )
-    with pytest.raises(InconclusiveError, match="more than 10 explanations") as raised:
+    with pytest.raises(InconclusiveError, match="more than 50 explanations") as raised:
         otf.run(unsure, out=tmp_path, traces=2)
     assert str(raised.value).count("explanations") == 1
     assert (raised.value.summary.paths, raised.value.exit_status) == (2, 3)

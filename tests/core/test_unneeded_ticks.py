@@ -81,7 +81,7 @@ def test_a_tick_that_may_be_under_way_is_no_explanation_of_its_own(form: str) ->
     for event in _asked(50, 0.015):
         assert monitor.tell(event) is None
         assert len(monitor.belief.hypotheses) <= 2
-        assert not monitor.cut
+        assert not monitor.lookahead.cut
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -111,7 +111,7 @@ def test_ticks_with_numbers_that_may_be_under_way_are_not_followed_to_explain_an
         before = monitor.explainer.work
         assert monitor.tell(Seen("p.answer", "p", step * 0.015 + 0.005)) is None
         assert monitor.explainer.work - before == moves
-        assert monitor.cut
+        assert monitor.lookahead.cut
     # nor is anything forgotten by that: a tick that was on its way is explained
     assert monitor.tell(Seen("q.tick19", "q", 0.291)) is None
 
@@ -186,4 +186,4 @@ def test_numbers_that_come_again_leave_nothing_out() -> None:
     monitor = _monitor(_cycled)
     monitor.tell(Sent("p.ask", "p", 0.001))
     assert monitor.tell(Seen("p.answer", "p", 0.002)) is None
-    assert not monitor.cut
+    assert not monitor.lookahead.cut
