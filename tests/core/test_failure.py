@@ -100,8 +100,8 @@ def test_what_timers_may_say_meanwhile_makes_no_kind_of_its_own() -> None:
         return [goto(0, on("P", 7), after="tick"), goto(0, on("P", "alarm"), after="alarm")]
 
     spec = Spec(step, 0, ["arm", "ask"], emits, timers=[start("tick", 0, 0.1)])
-    armed = [Sent("arm", "", 0.01), Seen(b"armed", "P", 0.01)]
-    for before in ([], armed):
+    armed: list[Event] = [Sent("arm", "", 0.01), Seen(b"armed", "P", 0.01)]
+    for before in (armed[:0], armed):
         wrong = failure(spec, *before, Sent("ask", "", 0.02), Seen(2.5, "P", 0.02)).signature
         assert str(wrong) == "wrong: int --str--> expected float, seen float"
         assert wrong.exact is not None
