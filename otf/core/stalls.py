@@ -36,6 +36,9 @@ UNTIMELY: Final = frozenset[FailureKind]({"late", "early", "missing"})
 NEAR: Final = 5.0
 """Seconds: how busy a machine is changes slowly."""
 
+MANY: Final = 1_000
+"""Events after which a run has confirmed the stated times of a bench, however fast it was."""
+
 
 class ThreadUse(NamedTuple):
     """What a thread has done so far: seconds for which it ran and waited, and how often it got a processor."""
@@ -180,14 +183,14 @@ class Stalls:
 
 
 def is_proven(verdict: Verdict, events: Sequence[Event]) -> bool:
-    """Return whether the failure of a long run counts although there is no time to see it again.
+    """Return whether the failure of a long run, in seconds or events, counts although there is no time to see it again.
 
     It does if no delay explains it: a value is wrong rather than a time, and no stall could have delayed an answer to
     an earlier input that much. It also does if nothing happened for far longer than any stall, or if a window, opened
     by all stalls in it, is missed by more than twice the longest stall of the last seconds.
     """
     failure = verdict.failure
-    if failure is None or not events or events[-1].at < LONG:
+    if failure is None or not events or (events[-1].at < LONG and len(events) < MANY):
         return False
     if failure.kind in UNTIMELY and failure.off > max(PATIENCE * STALL, 2 * _longest(events)):
         return True

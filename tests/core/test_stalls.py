@@ -407,3 +407,13 @@ def test_a_window_that_is_missed_by_far(kind: FailureKind, off: float, stall: fl
     failure = Failure(Signature(kind, "s", "i", "a", "b"), 1, 1, "i", "b", "p", times=("due …",), off=off)
     events: list[Event] = [Stalled(2.0, 10.0), Seen("a", "p", 39.7), Stalled(stall, 39.8), Seen("a", "p", 40.0)]
     assert is_proven(Verdict("fail", failure, stalled=2.0), events) is proven
+
+
+@pytest.mark.parametrize(("answers", "proven"), [(100, False), (500, True)])
+def test_a_fast_run_is_long_by_its_events(answers: int, proven: bool) -> None:
+    """A thousand events in two seconds have confirmed the stated times as half a minute does; two hundred have not."""
+    events: list[Event] = []
+    for number in range(answers):
+        events += [Sent("i", "p", number / 250), Seen("o", "p", number / 250)]
+    failure = Failure(Signature("missing", "s", "i", "a", "b"), 1, 1, "i", "b", "p", times=("due …",), off=0.4)
+    assert is_proven(Verdict("fail", failure), [*events, Quiet(2.5)]) is proven
