@@ -17,11 +17,11 @@ from otf.adapter.bench_options import (
     ProcessOptions,
     Silence,
     check_codec,
-    check_known_issues,
     check_options,
     check_ports,
     check_spec,
     check_system,
+    check_values,
     known_issue,
 )
 from otf.adapter.log import bound, note
@@ -133,15 +133,15 @@ class Bench:
         for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
-            if seconds is not None and not 0 <= seconds < FOREVER:
-                raise UsageError(f"{name}={seconds}: a number of seconds is needed, 0 or more")
+            if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < FOREVER):
+                raise UsageError(f"{name}={seconds!r}: a number of seconds is needed, 0 or more")
         if self.system is not None and self.speed > 1:
             message = "a system in this process has no clock of its own, and answers before any time passes"
             raise UsageError(f"speed={self.speed:g}: {message}; leave the speed out")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
-        check_known_issues(self.known_issues)
+        check_values(self.known_issues, inputs=self.inputs, silence=self.silence)
         if self.properties:
             from otf.core.properties import formulas, listed
 

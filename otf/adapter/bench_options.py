@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 from otf.core.model_calls import own_frames
 from otf.errors import ModelError, OtfError, UsageError
@@ -29,8 +30,11 @@ Opener: TypeAlias = Callable[[], "AbstractAsyncContextManager[Line]"]
 Connect: TypeAlias = Callable[[], "AbstractAsyncContextManager[Mapping[str, Line]]"]
 """Opens the lines of all ports."""
 
-Silence = Literal["observed", "timed"]
+Silence: TypeAlias = Literal["observed", "timed"]
 """How silence is known: by looking at the system's processes, if possible, or only by time."""
+
+WORDS: Final = {"inputs": ("uioco", "any", "all", "mixed"), "silence": get_args(Silence)}
+"""The values of fields that are words: see `Bench`."""
 
 _OF_CODEC: Final = ("types", "port", "encode", "decode")
 
@@ -120,13 +124,25 @@ class ProcessOptions(BenchOptions, total=False):
 def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -> None:
     """Raise UsageError for an unknown option, with the name that was probably meant."""
     possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
-    for name in options.keys() - set(possible):
-        from difflib import get_close_matches
+    unknown = [name for name in options if name not in possible]
+    if unknown:
+        said = ", and ".join(f"there is no option {name}=; {_meant(name, possible, '=')}" for name in unknown)
+        raise UsageError(f"{call}: {said}")
 
-        near = get_close_matches(name, possible, 1, cutoff=0.75)
-        meant = f"did you mean {near[0]}=?" if near else f"it has {', '.join(possible)}"
-        message = f"{call}: there is no option {name}=; {meant}"
-        raise UsageError(message)
+
+def check_values(issues: object, **words: object) -> None:
+    """Raise UsageError for known issues that are none, or a field that is none of its words."""
+    check_known_issues(issues)
+    for name, given in words.items():
+        if given not in WORDS[name]:
+            raise UsageError(f"{name}={given!r}: {_meant(str(given), WORDS[name])}")
+
+
+def _meant(name: str, possible: Sequence[str], ending: str = "") -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, possible, 1, cutoff=0.75)
+    return f"did you mean {near[0]}{ending}?" if near else f"it has {', '.join(possible)}"
 
 
 def check_spec(call: str, spec: object) -> None:
@@ -177,6 +193,15 @@ def check_system(call: str, system: object) -> None:
             f"{call}: {show(system)} cannot be called; give a function that makes the system: lambda: Machine().step"
         )
         raise UsageError(message)
+    try:
+        signature(system).bind()
+    except TypeError as error:
+        # the commonest mistake: the system itself, which takes an input
+        name = getattr(system, "__name__", "machine")
+        message = f"{call}: {show(system)} takes arguments, so it is no function that makes the system"
+        raise UsageError(f"{message} for each path; if it is the system, write lambda: {name}") from error
+    except ValueError:  # a built-in without a signature
+        return
 
 
 Make = TypeVar("Make", bound=Callable[..., Any])

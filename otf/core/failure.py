@@ -98,6 +98,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         violates=violated.violates,
         unclear=violated.unclear,
         together=max(1, len(step.inputs)),
+        note=f"{len(nodes)} states were possible; {SHOWN} of them are shown" if len(nodes) > SHOWN else "",
     )
 
 
@@ -182,8 +183,9 @@ def _change(node: Node, move: Move) -> str:
 
 
 def _all_ways(model: Model, step: FailedStep, nodes: Sequence[Node]) -> dict[Node, list[TakenWay]]:
-    budget = BUDGET // max(1, len(nodes)) + len(step.inputs)
-    return {node: list(islice(_ways(model, node, step.inputs, budget), WAYS)) for node in nodes}
+    share = max(1, len(nodes))
+    budget, most = BUDGET // share + len(step.inputs), min(WAYS, max(SHOWN, SHOWN * WAYS // share))
+    return {node: list(islice(_ways(model, node, step.inputs, budget), most)) for node in nodes}
 
 
 def flooded(step: FailedStep, most: str, number: int, sent: int, *, leaves_open: bool) -> Verdict:
@@ -236,7 +238,9 @@ def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iter
     while stack:
         now, path = stack.pop()
         steps = _onward(moves, now)
-        budget -= len(steps)
+        if path is not None or len(inputs) > 1:
+            # what a single input may lead to is asked for in any case: without it a state would seem to allow anything
+            budget -= len(steps)
         if path is not None and (budget < 0 or not steps or [step for step in steps if step.move is None]):
             # no input is left, or the model allows anything from here on
             yield from _with_emitted(model, node, _way(path))

@@ -188,6 +188,21 @@ def test_times_that_are_none_are_refused(name: str, seconds: float) -> None:
         partial(Bench, SPEC, codec=Words())(**{name: seconds})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ({"inputs": "mixd"}, "inputs='mixd': did you mean mixed?"),
+        ({"silence": 1}, "silence=1: it has observed, timed"),
+        ({"quiescence": "0.05"}, "quiescence='0.05': a number of seconds is needed, 0 or more"),
+    ],
+)
+def test_values_that_are_none_are_refused(named: dict[str, Any], says: str) -> None:
+    """A misspelt word was taken, or called a defect of otf in the middle of a run."""
+    with pytest.raises(UsageError) as raised:
+        Bench(SPEC, codec=Words(), **named)
+    assert str(raised.value) == says
+
+
 # The two constructors
 
 PORTS = {"a": lambda: Story().port("a"), "b": lambda: Story().port("b")}
@@ -233,6 +248,11 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         ((SPEC, Words(), PORTS), {"latencies": 1}, "there is no option latencies=; did you mean latency=?"),
         ((SPEC, Words(), PORTS), {"zzz": 1}, "there is no option zzz=; it has barrier, busy, clients, foreign, "),
         ((SPEC, Words(), PORTS), {"system": 1}, "there is no option system=; it has "),
+        (
+            (SPEC, Words(), PORTS),
+            {"lfe": 1, "retires": 1},
+            "lfe=; did you mean life=?, and there is no option retires=; did ",
+        ),
         ((_step, Words(), PORTS), {}, ": _step is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         (
             (SPEC, Still(), PORTS),
@@ -260,6 +280,11 @@ def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any]
         ((SPEC, print), {"ports": {}}, "there is no option ports=; it has busy, codec, "),
         (("spec", print), {}, "'spec' is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         ((SPEC, 7), {}, "7 cannot be called; give a function that makes the system: lambda: Machine().step"),
+        (
+            (SPEC, lambda inp: [inp]),
+            {},
+            "takes arguments, so it is no function that makes the system for each path; if",
+        ),
     ],
 )
 def test_what_in_process_refuses(arguments: tuple[Any, ...], named: dict[str, Any], says: str) -> None:

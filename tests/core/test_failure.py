@@ -133,9 +133,22 @@ def test_each_item_of_a_transition_has_a_text() -> None:
 
 
 def test_only_some_of_very_many_states_are_shown() -> None:
-    """A hundred states are not an explanation; twenty are shown."""
+    """A hundred states are not an explanation; twenty are shown, and it is said how many there were."""
     spec = spec_of(*[goto(number) for number in range(100)])
-    assert len(failure(spec, "a? quiet x!").allowed) == 20
+    found = failure(spec, "a? quiet x!")
+    assert len(found.allowed) == 20
+    assert found.note == "100 states were possible; 20 of them are shown"
+
+
+def test_what_many_states_allow_is_told_for_each() -> None:
+    """Forty states with thirty outcomes each: none of them seems to allow anything, or nothing at all."""
+
+    def step(state: int, _: str) -> list[Transition[int]]:
+        return [goto((state + 1 + number) % 40, on("P", "ok")) for number in range(30)]
+
+    found = failure(Spec(step, 0, ["a"]), "a? ok! quiet a? ok! quiet a? bad!")
+    assert found.kind == "wrong"
+    assert {branch[0] for state in found.allowed for branch in state.branches} == {("'ok' on P",)}
 
 
 def test_several_inputs_in_flight_are_told_together() -> None:
