@@ -67,8 +67,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     ways = _all_ways(model, step, nodes)
     search = ViolationSearch(model, nodes, step.inputs, step.outputs, event, untimely, requirements)
     violated = search.violated([way.moves for each in ways.values() for way in each])
-    moves = _moves(ways)
-    kind = untimely or _kind(event, moves)
+    moves, possible = _moves(ways), _possible(step, ways)
+    kind = untimely or _kind(event, moves if possible is ways else _moves(possible))
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
     # an output that only comes by itself has nothing to do with the input before it: else each input would make a kind
@@ -81,7 +81,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
             kind=kind,
             state=_states(step.before),
             input=_input(related),
-            expected=_names(by_itself or _expected(wanted)) or "silence",
+            expected=(kind != "unasked" and _names(by_itself or _expected(wanted))) or "silence",
             seen="silence" if untimely == "missing" else _seen(event),
             exact=_exact(kind, related, step, answers, seen),
             meets=_meets(related) if kind in ANSWERS else "",
@@ -92,7 +92,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         seen=seen,
         port=getattr(event, "port", ""),
         before=tuple(_text(each) for each in step.outputs),
-        allowed=_allowed(step, ways, at.step - len(step.inputs)),
+        allowed=_allowed(step, possible, at.step - len(step.inputs)),
         times=times.words,
         off=times.off,
         violates=violated.violates,
@@ -105,6 +105,14 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
 def _moves(ways: TakenWays) -> list[Move]:
     every = [move for each in ways.values() for way in each for move in way.moves]
     return [*dict.fromkeys(every)]  # many ways share their moves
+
+
+def _possible(step: FailedStep, ways: TakenWays) -> TakenWays:
+    """Return the ways without the outputs of named timers that did not run: an earlier input had stopped them."""
+    ran = {"", *(timer.name for now in step.before.hypotheses for timer in now.timers)}
+    if all(way.order or way.moves[0].after in ran for each in ways.values() for way in each):
+        return ways
+    return {node: [way for way in each if way.order or way.moves[0].after in ran] for node, each in ways.items()}
 
 
 def _answers(ways: TakenWays) -> TakenWays:
@@ -149,7 +157,7 @@ def _exact(
 
 def allowed(model: Model, step: FailedStep) -> tuple[Allowed, ...]:
     """Return what each possible state before a step allows for the inputs of the step."""
-    return _allowed(step, _all_ways(model, step, step.before.nodes[:SHOWN]))
+    return _allowed(step, _possible(step, _all_ways(model, step, step.before.nodes[:SHOWN])))
 
 
 def _allowed(step: FailedStep, ways: TakenWays, before: int = 0) -> tuple[Allowed, ...]:

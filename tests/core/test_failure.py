@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from otf.core import Model, Monitor, Oracle
-from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on, start
+from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on, start, stop
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
 from tests.core.scripts import machine, once, run, seen, spec_of, told
@@ -110,6 +110,20 @@ def test_what_timers_may_say_meanwhile_makes_no_kind_of_its_own() -> None:
         assert str(other) == "wrong: int --no input--> expected int, seen int"
         overdue = failure(spec, *before, Sent("ask", "", 0.12), Seen(1.5, "P", 0.13)).signature
         assert str(overdue) == "missing: int --no input--> expected int, seen silence"
+
+
+def test_the_output_of_a_timer_that_was_stopped_is_unasked() -> None:
+    """It was said to be allowed by that timer, and to be expected where it came."""
+
+    def step(_: int, inp: str) -> list[Transition[int]]:
+        return [goto(0, timers=[start("alarm", 0.2, 0.3) if inp == "arm" else stop("alarm")])]
+
+    spec = Spec(step, 0, ["arm", "clear"], lambda _: [goto(0, on("P", "alarm"), after="alarm")])
+    cleared: list[Event] = [Sent("arm", "", 0.0), Quiet(0.1), Sent("clear", "", 0.1), Quiet(0.15)]
+    found = failure(spec, *cleared, Seen("alarm", "P", 0.25))
+    assert str(found.signature) == "unasked: int --no input--> expected silence, seen str"
+    assert [branch for state in found.allowed for branch in state.branches] == []
+    assert failure(spec, *cleared[:2], Seen("bell", "P", 0.25)).kind == "wrong"
 
 
 def test_before_any_input_there_is_none() -> None:
