@@ -74,12 +74,14 @@ function burstsOf(path) {
 
 function ghosts(path, event) {
   const ports = chartPorts(path.events);
-  const { expected, port, brief } = path.failure;
+  const { expected, kind, port, brief } = path.failure;
+  // what did not come may belong to another port than what came
+  const other = ports.length === 1 ? ports[0] : kind === "missing" ? undefined : port || undefined;
   if (!expected.length) return [{ ghost: true, time: event.at, text: "expected: no output" }];
   return expected.map((each, number) => ({
     ghost: true,
     time: event.at,
-    port: ports.includes(each.port) ? each.port : port || ports[ports.length - 1],
+    port: ports.includes(each.port) ? each.port : other,
     text: `${number ? "or" : "expected:"} ${each.text}`,
     brief: brief && `expected: ${brief[0]}`,
   }));

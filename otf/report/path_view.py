@@ -17,6 +17,7 @@ import msgspec
 from otf.core import Model, Monitor, Node, Oracle
 from otf.core.belief import Belief, FailedStep
 from otf.core.deadlines import dues, named_timers
+from otf.core.expectations import Chain, Exact
 from otf.core.failure import allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
@@ -103,7 +104,7 @@ class PathTables:
         self._numbers: dict[Node, int] = {}
         self._known: dict[object, int] = {}
         self._last = self._allowed.number([])
-        self.ports: set[str] = set()
+        self.ports: dict[str, str] = {}
 
     def data(self) -> ViewData:
         """Return the tables."""
@@ -237,19 +238,27 @@ def _body(value: object) -> str | list[str]:
     return texts if len(texts) <= FIELDS else [*texts[:FIELDS], f"… {len(texts) - FIELDS} more"]
 
 
-def _ports(model: Model, step: FailedStep) -> set[str]:
-    """Return the ports of all outputs that a step allows."""
+def _ports(model: Model, step: FailedStep) -> dict[str, str]:
+    """Return the ports of the outputs that a step allows, by their texts; a test of outputs goes by its port's name."""
     inputs = [model.symbol(each.input) for each in step.inputs]
     nodes = step.before.nodes[:STATES]
     taken = [move for node in nodes for inp in inputs for move in model.moves(node, inp)]
     spontaneous = [move for node in nodes for move in model.spontaneous(node)]
-    return {port for move in [*taken, *spontaneous] for port in move.ports}
+    emitted = [each for move in [*taken, *spontaneous] for each in move.emitted]
+    values = [(text, port) for port, chain in emitted for text in _values(chain)]
+    return {**{port: port for move in [*taken, *spontaneous] for port in move.ports}, **dict(values)}
 
 
-def _failure(failure: Failure, ports: set[str]) -> ViewData:
+def _values(chain: Chain | None) -> Iterator[str]:
+    while chain is not None:
+        yield from (show(each.symbol.value) for each in chain.bag.expectations if isinstance(each, Exact))
+        chain = chain.then
+
+
+def _failure(failure: Failure, ports: dict[str, str]) -> ViewData:
     near, likely = _expected(failure)
     # if all outputs of the step have the same port, a text need not name it
-    port = next(iter(ports)) if len(ports) == 1 else ""
+    port = next(iter(ports.values())) if len({*ports.values()}) == 1 else ""
     return {
         "kind": failure.kind,
         "step": failure.step,
@@ -261,7 +270,10 @@ def _failure(failure: Failure, ports: set[str]) -> ViewData:
         "note": "\n".join(map(plain, failure.note.splitlines())),
         "times": failure.times,
         "brief": brief_difference(failure),
-        "expected": [{"text": each.text, "port": plain(each.port or port)} for each in likely[:GHOSTS]],
+        "expected": [
+            {"text": each.text, "port": plain(each.port or port or ports.get(each.text, ""))}
+            for each in likely[:GHOSTS]
+        ],
         "differences": [each._asdict() for each in near.differences] if near is not None else [],
     }
 

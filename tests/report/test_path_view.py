@@ -7,7 +7,7 @@ import zlib
 from base64 import b64decode
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import pytest
@@ -20,7 +20,7 @@ from otf.report import ReportedFailure as Reported
 from otf.report import failures as page_part
 from otf.report.failures import ChosenPath, EmbeddedPath, chosen, document, embedded
 from otf.report.path_view import EVENTS, FIELDS, STATES, PathView, ViewData, value_data
-from otf.spec import Accept, Spec, Transition, goto
+from otf.spec import Accept, AnyOrder, Spec, Transition, goto
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
 from otf.trace.reading import TracedEvent
 from tests.report.runs import HOSTILE, failure, gathered, header, step
@@ -28,9 +28,12 @@ from tests.report.runs import HOSTILE, failure, gathered, header, step
 COFFEE = Spec(step, initial=0, inputs=["coin", "button"])
 
 
-def viewed(spec: Spec[Any, Any], *events: Event, after: tuple[Event, ...] = ()) -> ViewData:
+ONE: Final = Routes(("p",), lambda _: "p")
+
+
+def viewed(spec: Spec[Any, Any], *events: Event, after: tuple[Event, ...] = (), routes: Routes = ONE) -> ViewData:
     """Return a path as the viewer reads it; each event has one byte."""
-    view, monitor = PathView(), Monitor(Oracle(Model(spec, Routes(("p",), lambda _: "p"))))
+    view, monitor = PathView(), Monitor(Oracle(Model(spec, routes)))
     traced = [TracedEvent(event, number, b"!", {}) for number, event in enumerate((*events, *after), 1)]
     for each in traced[: len(events)]:
         monitor.tell(each.event)
@@ -58,6 +61,14 @@ def test_each_event_has_its_step_its_bytes_and_the_states() -> None:
     assert states(data, 1) == ["1"]
     assert data["events"][1]["settled"]
     assert data["allowed"][data["events"][2]["allowed"]] == [{"state": "1", "branches": [[[], "2"]]}]
+
+
+def test_what_did_not_come_has_its_own_port() -> None:
+    """Of two outputs on two ports, which only the codec tells apart, the second is missing: it belongs to its port."""
+    spec: Spec[int, str] = Spec(lambda _, __: [goto(1, AnyOrder("left", "right"))], 0, ["go"])
+    both = Routes(("left", "right"), lambda value: value if value in {"left", "right"} else "")
+    data = viewed(spec, Sent("go", "", 0), Seen("left", "left", 0.1), Quiet(1.0), routes=both)
+    assert data["failure"]["expected"] == [{"text": "'right'", "port": "right"}]
 
 
 def test_a_failure_says_what_was_expected_and_in_what_it_differs() -> None:
