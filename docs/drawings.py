@@ -57,11 +57,13 @@ def _laws(name: str) -> tuple[Graph, list[str]]:
     """Return the model of a drawing as it is today, and what holds for it."""
     sys.path.insert(0, str(DOCS.parent))
     from benchmarks.gallery import PICTURES
+    from otf.cli.tools.check import REQUIRED, told
     from otf.explore.analysis import general, liveness
 
     graph = PICTURES[name].graph()
     laws = (*general(graph), liveness(graph, law="no dead end"))
-    return graph, [str(law) for law in laws]
+    # a law that need not hold is not refuted: `otf check` and `otf explore` say so, too
+    return graph, [told(law, required=law.law in REQUIRED) for law in laws]
 
 
 def _drawn(image: re.Match[str]) -> str:
@@ -87,7 +89,7 @@ def _results(name: str) -> str:
         f'<a class="walk" href="gallery/{name}.html">walk in it</a> <a href="gallery/{name}.svg" download>as SVG</a>'
     )
     size = f"{len(graph.values)} states, {len(graph.target)} transitions"
-    said = "; ".join((size, *(law.removesuffix(f": {size}") for law in laws)))  # the size once
+    said = "; ".join((size, *(law.split("\n")[0].removesuffix(f": {size}") for law in laws)))  # the size once
     return f'{links}<span class="laws">{escape(said)}</span>'
 
 
@@ -96,6 +98,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     sys.path.insert(0, str(DOCS.parent))
     from benchmarks.gallery import PICTURES
     from otf.cli.benches import load
+    from otf.cli.tools.check import REQUIRED, told
     from otf.explore import explore
     from otf.explore.analysis import general
     from otf.explore.exports import marks
@@ -103,7 +106,8 @@ def on_post_build(config: MkDocsConfig) -> None:
 
     for bench in sorted(_benches):
         graph = explore(load(bench).spec, limit=FEW)
-        text = model_page(graph, marks(graph), [str(law) for law in general(graph)])
+        laws = [told(law, required=law.law in REQUIRED) for law in general(graph)]
+        text = model_page(graph, marks(graph), laws)
         Path(config.site_dir, "gallery", f"{bench}.html").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         graph, laws = _laws(name)
