@@ -133,7 +133,7 @@ class Bench:
         for name in ("quiescence", "latency", "busy", "pause"):
             seconds: float | None = getattr(self, name)
             # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
-            if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds < FOREVER):
+            if seconds is not None and (isinstance(seconds, str) or not 0 <= seconds < FOREVER):
                 raise UsageError(f"{name}={seconds!r}: a number of seconds is needed, 0 or more")
         if self.system is not None and self.speed > 1:
             message = "a system in this process has no clock of its own, and answers before any time passes"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Unpack
 
@@ -10,11 +12,13 @@ from otf.campaign.results import FailureGroup
 from otf.campaign.settings import Settings, SettingsKeywords
 from otf.campaign.summary import Listener, Summary
 from otf.errors import INCONCLUSIVE, ContactError, OtfError
+from otf.spec import Elapse
 from otf.trace.events import Event, Seen, Sent
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
+    from otf.core import Monitor
 
 
 class NonconformanceError(AssertionError):
@@ -138,29 +142,47 @@ class Calibration:
 
 
 class _Stopwatch(Listener):
-    """Measures the time from each input to the last output before the next."""
+    """Measures the time from each input to the last output before the next that answers it.
 
-    def __init__(self) -> None:
+    What a timer or a window of the model brings by itself is no answer: with it, L and R would be as long as the timer.
+    """
+
+    def __init__(self, begin: Callable[[], Monitor]) -> None:
         self.replies: list[float] = []
+        self._begin, self._monitor, self._path = begin, begin(), 0
         self._sent = self._seen = 0.0
 
-    def event(self, number: int, event: Event) -> None:  # noqa: ARG002 -- paths do not overlap here
+    def event(self, number: int, event: Event) -> None:
         """Take an event; only one path runs at a time."""
+        if number != self._path:
+            self._path, self._monitor = number, self._begin()
+        timed = isinstance(event, Seen) and self._is_timed(event)
+        if self._monitor.verdict is None:
+            self._monitor.tell(event)
         if isinstance(event, Seen):
-            self._seen = event.at
+            self._seen = self._seen if timed else event.at
             return
         if self._seen > self._sent:
             self.replies.append(self._seen - self._sent)
         self._seen = 0.0
-        self._sent = event.at if isinstance(event, Sent) else float("inf")
+        waits = not isinstance(event, Sent) or isinstance(event.input, Elapse)
+        self._sent = float("inf") if waits else event.at
+
+    def _is_timed(self, event: Seen) -> bool:
+        model = self._monitor.oracle.model
+        moves = [each for node in self._monitor.states for each in model.spontaneous(node) if each.within or each.after]
+        chains = [chain for move in moves for port, chain in move.emitted if port == event.port]
+        output = model.output_symbol(event.output)
+        return any(each.matches(output) for chain in chains for each in chain.bag.expectations)
 
 
 async def calibrate(bench: Bench, settings: Settings) -> Calibration:
     """Run a campaign in strict mode with a long quiescence time, and return how fast the system answered."""
     from otf.campaign.campaign import Campaign  # a model file needs none of this
+    from otf.core import Monitor
 
-    stopwatch = _Stopwatch()
     slow = replace(bench, quiescence=max(GENEROUS, bench.quiescence or 0.0))
+    stopwatch = _Stopwatch(partial(Monitor, slow.oracle()))
     campaign = Campaign(slow, replace(settings, mode="strict", burst=1, jobs=1, shrink=False), stopwatch)
     await campaign.run()
     return Calibration(tuple(stopwatch.replies), campaign.summary)

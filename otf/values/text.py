@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast, get_origin
 
 LONGEST = 300
-COMPARED: Final = 1_000
+COMPARED: Final = 4_000
 """Characters of an output that is compared as text: two that differ later look the same."""
 MOST: Final = 10  # changed parts of a value; if there are more, the whole value is shown
 UNNAMED: Final = 2  # the most of these that have a position but no name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pytest
 
 from otf.adapter import Bench
 from otf.campaign import Settings
-from otf.campaign.run import Calibration, calibrate
+from otf.campaign.run import Calibration, _Stopwatch, calibrate  # pyright: ignore[reportPrivateUsage] -- a part of it
+from otf.core import Model, Monitor, Oracle
+from otf.spec import Idle, Spec, goto, start
+from otf.trace.events import Event, Quiet, Seen, Sent
 from tests.campaign.machine import Machine, Started, bench, judged, made_by
 from tests.runner.playing import virtually
 
@@ -48,3 +52,18 @@ def test_a_system_that_answers_nothing(tmp_path: Path) -> None:
     found = _calibrated(made_by(Started(broken=9)), tmp_path)
     assert (found.replies, found.quantile(0.5), found.bound, found.quiescence) == ((), 0.0, 0.0, 0.0)
     assert found.summary.verdict == "inconclusive"
+
+
+def test_what_a_timer_brings_is_no_answer() -> None:
+    """An alarm 0.3 s after the answer would make L and R that long; nor is what comes while the tester waits."""
+    alarm = start("alarm", 0.2, 0.4)
+    spec: Spec[int, str] = Spec(
+        lambda _, __: [goto(0, "armed", timers=[alarm])], 0, ["arm"], lambda _: [goto(0, "alarm", after="alarm")]
+    )
+    watch = _Stopwatch(partial(Monitor, Oracle(Model(spec))))
+    path: list[Event] = [Sent("arm", "sut", 1.0), Seen("armed", "sut", 1.002), Seen("alarm", "sut", 1.3)]
+    path += [Quiet(1.8), Sent(Idle(0.4), "sut", 1.9), Quiet(2.3)]
+    for number in (1, 2):
+        for event in path:
+            watch.event(number, event)
+    assert watch.replies == pytest.approx([0.002, 0.002])
