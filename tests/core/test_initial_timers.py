@@ -54,7 +54,7 @@ def test_a_timer_of_the_spec_runs_from_the_beginning(script: str, verdict: str) 
 
 def test_without_it_no_tick_is_allowed() -> None:
     """A device whose model starts no timer may not tick."""
-    assert judged(device(), "x!1.0") == "fail: wrong"
+    assert judged(device(), "x!1.0") == "fail: unasked"
 
 
 def test_the_moments_are_those_of_the_system_at_another_speed() -> None:

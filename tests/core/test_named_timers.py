@@ -106,7 +106,7 @@ def test_a_tick_does_not_set_the_session_anew() -> None:
         ("a?0 c?0.5 y!1.1", "pass"),
         ("a?0 c?0.5 d?1.5 quiet2.45", "fail: missing"),
         ("a?0 b?0.5 w!0.5 b?0.8 w!0.8 y!1", "pass"),
-        ("a?0 y!1 y!2", "fail: wrong"),
+        ("a?0 y!1 y!2", "fail: unasked"),
         ("a?0 y!1 quiet5", "pass"),
     ],
 )
