@@ -96,8 +96,14 @@ class ReportedFailure:
         return self.kind or str(self.failure.signature)
 
     def shorter(self, other: ReportedFailure) -> bool:
-        """Return whether to show this trace instead of the other one."""
-        return (self.steps, not self.shrunk) < (other.steps, not other.shrunk)
+        """Return whether to show this trace and not the other one; of equal ones, the earlier path, as a run does."""
+        return (self.steps, not self.shrunk, self._path) < (other.steps, not other.shrunk, other._path)
+
+    @property
+    def _path(self) -> tuple[int, str]:
+        # path-0005 of path-0005.behind-1.jsonl; path-10000 comes after path-9999
+        path = Path(self.file).name.partition(".")[0]
+        return len(path), path
 
 
 @dataclass

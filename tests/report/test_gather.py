@@ -49,3 +49,12 @@ def test_states_outside_the_known_whole_are_counted() -> None:
     inside, outside = CoveredPart(4, 4, 512, whole=True), CoveredPart(21, 4, 512, whole=True)
     assert (str(inside), str(outside)) == ("4 of 512", "4 of 512, and 17 outside of these")
     assert str(VisitedParts(outside, inside, outside)) == "visited: 21 states, 21 transitions"
+
+
+def test_of_equal_traces_the_earlier_path_is_shown() -> None:
+    """As in the result of the run; what confirmed a failure behind a guess is read after later paths."""
+    found = gathered()
+    for name in ("out/path-0006.jsonl", "out/path-0005.behind-1.jsonl", "out/path-10000.jsonl"):
+        found.failed(ReportedFailure(failure(), name, 2, EVENTS))
+    (shown,) = found.failures.values()
+    assert (shown.file, shown.count) == ("out/path-0005.behind-1.jsonl", 3)
