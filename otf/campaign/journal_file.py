@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shlex
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -129,8 +130,8 @@ def claim(out: Path, name: str, *, joins: bool) -> int:
         out.mkdir(parents=True, exist_ok=True)
         left = [] if joins else sorted(each.name for each in out.iterdir() if _TRACES.fullmatch(each.name))
         if left:
-            whose = _whose(file) if file.exists() else ""
-            raise _taken_error(out, BUSY if whose == BUSY else f"it holds the traces of another run ({left[0]})")
+            whose, why = _whose(file) if file.exists() else "", f"it holds the traces of another run ({left[0]})"
+            raise _taken_error(out, BUSY if whose == BUSY else why, continues=bool(whose))
         try:
             descriptor = os.open(file, flags | (0 if joins else os.O_EXCL), 0o666)
         except FileExistsError:
@@ -141,10 +142,13 @@ def claim(out: Path, name: str, *, joins: bool) -> int:
     return descriptor
 
 
-def _taken_error(out: Path, why: str) -> UsageError:
+def _taken_error(out: Path, why: str, *, continues: bool = False) -> UsageError:
     # a folder that a run is writing to must not be removed
-    advice = "choose another folder with --out, or " + ("wait until it ends" if why == BUSY else "remove this one")
-    return UsageError(f"{out}: {why}; {advice}")
+    if why == BUSY:
+        return UsageError(f"{out}: {why}; choose another folder with --out, or wait until it ends")
+    this = shlex.quote(str(out))
+    ways = f"`otf run --resume {this}` continues it, `otf run BENCH --into {this}` adds paths; or " if continues else ""
+    return UsageError(f"{out}: {why}; {ways}choose another folder with --out, or remove this one")
 
 
 def _whose(file: Path) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -78,6 +79,14 @@ COMMANDS: Final[Mapping[str, Entry]] = {  # in the order of use
     "completion": Entry("commands.CompletionCommand", "Print the completion script of a shell.", "listing.completion"),
 }
 
+HEADINGS: Final[Mapping[str, str]] = {
+    "run": "Test a system",
+    "show": "Look into a run, or repeat it",
+    "step": "Work with models",
+    "completion": "Other commands",
+}
+"""The headings in the list, each at the first of its commands."""
+
 
 _HELP: Final = ("-h", "--help")
 HELP: Final = {"help_option_names": [*_HELP]}
@@ -119,9 +128,15 @@ class Lazy(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
         """Write the list without importing the commands."""
         del ctx
-        with formatter.section("Commands"):
-            others = [(name, f"{point.value}, an installed package.") for name, point in _others().items()]
-            formatter.write_dl([*((name, entry.says) for name, entry in COMMANDS.items()), *others])
+        rows = {name: entry.says for name, entry in COMMANDS.items()}
+        rows |= {name: f"{point.value}, an installed package." for name, point in _others().items()}
+        wide, heading, sections = max(map(len, rows)), "", defaultdict[str, list[tuple[str, str]]](list)
+        for name, says in rows.items():
+            heading = HEADINGS.get(name, heading)
+            sections[heading].append((f"{name:{wide}}", says))
+        for heading, found in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(found)
 
 
 def _command(name: str, function: Callable[..., Any], examples: str | None = None) -> Any:  # noqa: ANN401 -- as above
@@ -141,7 +156,8 @@ Exit status:
   1    the system does what the model does not allow; a mutant was not found
   2    wrong usage, a broken model, a trace that cannot be read
   3    inconclusive: no contact with the system, or nothing could be decided
-  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone); 1 if a failure had been found
+  130  ended by Ctrl-C (143: by SIGTERM, 129: the terminal has gone),
+       but 1 if a failure had been found
 """
 
 # plain help and tracebacks: rich makes the start four times as long, and intended errors have no traceback

@@ -196,8 +196,8 @@ class RunCommand:
         str | None,
         option(
             "TIME",
-            "Spend this time: on saved failures first, then on what changed in the model since the last campaign "
-            "in the folder of --into, then on what was covered least.",
+            "Spend this time (90s, 10m, 8h): on saved failures first, then on what changed in the model since the "
+            "last campaign in the folder of --into, then on what was covered least.",
             group=HOW_LONG,
             show_default=False,
         ),

@@ -32,7 +32,8 @@ def test_a_folder_of_another_run(folder: Path, left: str) -> None:
     }
     (folder / "out" / left).unlink()
     assert otf(*RUN).status == 1
-    assert "it holds the traces of another run (path-0001.jsonl)" in failed(*RUN)
+    assert "it holds the traces of another run (path-0001.jsonl); `otf run --resume out` continues it" in failed(*RUN)
+    assert otf("run", "machine.py:make", "--set", "broken=true", "--resume", "out").status == 1
 
 
 def test_a_folder_that_is_in_use(folder: Path) -> None:

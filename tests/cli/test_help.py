@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from otf.cli.app import COMMANDS as LAZY
+from otf.cli.app import HEADINGS
 from otf.cli.options import GROUPS
 from otf.cli.output import harmless
 from tests.cli.command import otf
@@ -17,13 +18,16 @@ COMMANDS = list(LAZY)
 
 
 def test_help_names_the_commands_and_where_to_begin() -> None:
-    """The first page shows each command with a whole sentence, a first command to try, and the exit statuses."""
+    """The first page shows the commands in groups, each with a whole sentence; one to try first; the exit statuses."""
     done = otf("--help")
-    lines = done.out.splitlines()
-    begin = lines.index("Commands:") + 1
+    groups = re.findall(r"^([A-Z][a-z, ]+):\n((?:  \w.*\n)+)", done.out, re.MULTILINE)
     assert done.status == 0
-    assert [line.split()[0] for line in lines[begin : begin + len(COMMANDS)]] == COMMANDS
-    assert all(line.endswith(".") and "..." not in line for line in lines[begin : begin + len(COMMANDS)])
+    assert [heading for heading, _ in groups] == list(HEADINGS.values())
+    assert [rows.split()[0] for _, rows in groups] == list(HEADINGS)
+    lines = "".join(rows for _, rows in groups).splitlines()
+    assert [line.split()[0] for line in lines] == COMMANDS
+    assert all(line.endswith(".") and "..." not in line for line in lines)
+    assert max(map(len, done.out.splitlines())) <= 80
     assert "Begin with `otf run conference`" in done.out
     assert "  1    the system does what the model does not allow; a mutant was not found" in done.out
 
@@ -60,7 +64,7 @@ def test_without_a_command_help_is_shown() -> None:
     """`otf` alone is wrong usage, and shows what there is."""
     done = otf()
     assert (done.status, done.out) == (2, "")
-    assert "Commands:" in done.err
+    assert "Test a system:\n  run " in done.err
 
 
 def test_help_is_a_command_too() -> None:
