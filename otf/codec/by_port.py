@@ -11,7 +11,7 @@ from typing import Any, Final
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
-from otf.values.text import ENVELOPES
+from otf.values.text import COMPARED, ENVELOPES
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,7 +27,7 @@ class At:
 
     def __repr__(self) -> str:
         """Return the message and its port, the way that failures name ports."""
-        return f"{show(self.message)} on {self.port}"
+        return f"{show(self.message, COMPARED)} on {self.port}"
 
 
 ENVELOPES[At] = attrgetter("message")

@@ -23,8 +23,9 @@ from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.markup import NumberedEntries, plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
-from otf.trace.near import NearestOutput, Output, alternatives, nearest
+from otf.trace.near import NearestOutput, alternatives, nearest
 from otf.trace.reading import TracedEvent
+from otf.trace.texts import Output
 from otf.trace.title import brief_difference
 from otf.trace.verdict import WORDS, Failure
 from otf.values import show

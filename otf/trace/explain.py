@@ -14,10 +14,11 @@ from otf.trace.clock import by_clock, told
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled
 from otf.trace.near import near
 from otf.trace.result import counted
+from otf.trace.texts import in_row
 from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
-from otf.values.text import shortened
+from otf.values.text import COMPARED, LONGEST, shortened
 
 STEPS: Final = 12  # the last ones, which usually lead to the failure
 PASSED: Final = 0.01  # seconds of silence that are shown
@@ -32,13 +33,23 @@ FRAME: Final = len("  1234    ->  ")  # a row without its two cells
 
 @dataclass(slots=True)
 class StoryRow:
-    """A step: its number, its input, and the outputs before the next; `joined`: the next input was sent at once."""
+    """A step: its number, its input, and the outputs before the next.
+
+    `joined`: the next input was sent at once; `cut`: a part of a long value is left out.
+    """
 
     number: int
     input: str
     outputs: list[str] = field(default_factory=list[str])
     port: str = ""
     joined: bool = False
+    cut: bool = False
+
+    def add(self, text: str, *, here: bool) -> None:
+        """Add an output, without the middle if it is long."""
+        shown = in_row(text)
+        self.cut = self.cut or shown != text
+        self.outputs.append(shown + HERE if here else shown)
 
 
 def story(events: Iterable[Event], failure: Failure | None = None, width: int | None = None) -> str:
@@ -69,21 +80,22 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
         if isinstance(event, Sent):
             # inputs in a row from one client make a burst only if they are known to
             rows[-1].joined = at_once and (event.port != rows[-1].port or len(rows) - 1 > single)
-            rows.append(StoryRow(len(rows), show(event.input), port=event.port))
+            text = show(event.input, COMPARED)
+            rows.append(StoryRow(len(rows), in_row(text), port=event.port, cut=in_row(text) != text))
         at_once = isinstance(event, Sent) or (at_once and isinstance(event, Stalled))
-        text = output_text(event, last=here)
+        text = output_text(event, last=here, longest=COMPARED)
         if text:
-            rows[-1].outputs.append(text + HERE if here else text)
+            rows[-1].add(text, here=here)
         if here:
             break  # other outputs at the same moment would not help
     return rows if rows[0].outputs else rows[1:]
 
 
-def output_text(event: Event, *, last: bool) -> str:
+def output_text(event: Event, *, last: bool, longest: int = LONGEST) -> str:
     """Return an output, or the end of a port, as text; for any other event "", or that nothing came as the `last`."""
     match event:
         case Seen(output):
-            return show(output)
+            return show(output, longest)
         case Closed(port, reason):
             return f"the port {port} ended: {reason}"
         case _:
@@ -103,6 +115,8 @@ def _table(rows: Sequence[StoryRow], width: int | None) -> Iterator[str]:
         inputs = _cell(row.input, wide)
         for at, (inp, output) in enumerate(zip_longest(inputs, outputs, fillvalue="")):
             yield f"  {row.number if at == 0 else '':4}  {inp:{wide}}  {arrow if at == 0 else '  '}  {output}".rstrip()
+    if any(row.cut for row in last):
+        yield "        …: a part of a long value; `otf show` with --whole has all of it"
     if any(row.joined for row in last):
         yield "        &: sent at once with the next input; the system takes them in any order"
 

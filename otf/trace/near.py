@@ -7,38 +7,17 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from otf.trace.differing import Difference, few
+from otf.trace.texts import Output, in_row, parsed, without_port
 from otf.trace.verdict import Failure
-from otf.values.text import shortened
 
 ANY_ORDER: Final = "in any order: "
-MOST: Final = 3  # more differences would not help
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
 _CUT: Final = re.compile(r"… \([\d,]+ characters\)")  # of a value that was too long
 _AT: Final = re.compile(r" @ (\w+)$")
-_DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
-
-
-class Difference(NamedTuple):
-    """A part in which two values differ: its path, the value seen and the value allowed."""
-
-    path: str
-    seen: str
-    allowed: str
-
-    def __str__(self) -> str:
-        """Return the difference as text."""
-        return f"{self.path or 'it'} is {self.seen}, not {self.allowed}"
-
-
-class Output(NamedTuple):
-    """An output of a branch, with its port if the model names it."""
-
-    text: str
-    port: str = ""
 
 
 class NearestOutput(NamedTuple):
@@ -49,11 +28,7 @@ class NearestOutput(NamedTuple):
 
 
 def near(failure: Failure) -> Iterator[str]:
-    """Yield lines that name the most likely mistake, if the values show it.
-
-    >>> list(differences("Money(coins=1, of='me')", "Money(coins=2, of='me')"))
-    [Difference(path='coins', seen='1', allowed='2')]
-    """
+    """Yield lines that name the most likely mistake, if the values show it."""
     if failure.kind == "missing":
         yield from _left_out(failure)
     elif any(state.orders for state in failure.allowed) and failure.kind in {"wrong", "unasked"}:
@@ -80,14 +55,14 @@ def _misplaced(failure: Failure, same: Sequence[Output]) -> Iterator[str]:
 def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
     found = nearest(failure, allowed)
     if found is not None:
-        yield f"  nearest allowed: {shortened(found.output.text)}"
+        yield f"  nearest allowed: {in_row(found.output.text)}"
         yield from (f"                   {each}" for each in found.differences)
 
 
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:
     """Return the output that differs least from the one seen; None if all differ in more than a few parts."""
     seen, before = without_port(failure.seen).text, {without_port(text).text for text in failure.before}
-    compared = [(output, _few(differences(seen, output.text))) for output in allowed]
+    compared = [(output, few(seen, output.text)) for output in allowed]
     candidates = [NearestOutput(output, found) for output, found in compared if found and output.text not in before]
     # an output that differs in one part is nearer than one that differs as a whole
     return min(candidates, key=lambda each: (not each.differences[0].path, len(each.differences)), default=None)
@@ -131,12 +106,6 @@ def _apart(text: str) -> list[Output]:
     return [Output(part.text, part.port or whole.port) for part in each]
 
 
-def without_port(text: str) -> Output:
-    """Split an output from its port, if its text has one."""
-    bare, _, port = text.rpartition(" on ")
-    return Output(bare, port) if bare and port.isidentifier() else Output(text)
-
-
 def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
     """Return the outputs of a branch that were not seen yet; empty if something else was seen."""
     left = list(outputs)
@@ -146,66 +115,3 @@ def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
             return []
         del left[at]
     return left
-
-
-def _few(found: Iterable[Difference] | None) -> list[Difference]:
-    several = [] if found is None else list(found)
-    return several if len(several) <= MOST else []
-
-
-def differences(seen: str, allowed: str) -> list[Difference] | None:
-    """Return the differences of two values of one type; None if the types differ or they are not plain values."""
-    one, other = parsed(seen), parsed(allowed)
-    if isinstance(one, ast.Call) and isinstance(other, ast.Call) and _same(one.func, other.func):
-        return list(_compared(one, other, ""))
-    return None
-
-
-def _compared(one: ast.expr, other: ast.expr, path: str) -> Iterator[Difference]:
-    inner = _inner(one, other, path)
-    if inner is None:
-        if not _same(one, other):
-            yield Difference(path, ast.unparse(one), ast.unparse(other))
-        return
-    for left, right, where in inner:
-        yield from _compared(left, right, where)
-
-
-def _inner(one: ast.expr, other: ast.expr, path: str) -> list[tuple[ast.expr, ast.expr, str]] | None:
-    """Return the corresponding parts of two values; None if they must be compared as a whole."""
-    match one, other:
-        case (ast.Call(), ast.Call()) if _same(one.func, other.func) and len(one.args) == len(other.args):
-            dot = f"{path}." if path else ""
-            left, right = _named(one), _named(other)
-            if one.args and left.keys() != right.keys():
-                return None
-            named = [(left.get(name, _DEFAULT), right.get(name, _DEFAULT), f"{dot}{name}") for name in left | right]
-            plain = zip(one.args, other.args, strict=True)
-            return [*((left, right, f"{path}[{at}]") for at, (left, right) in enumerate(plain)), *named]
-        case (ast.Tuple() | ast.List(), ast.Tuple() | ast.List()) if _alike(one, other):
-            elements = zip(one.elts, other.elts, strict=True)
-            return [(left, right, f"{path}[{at}]") for at, (left, right) in enumerate(elements)]
-        case _:
-            return None
-
-
-def _alike(one: ast.Tuple | ast.List, other: ast.Tuple | ast.List) -> bool:
-    return type(one) is type(other) and len(one.elts) == len(other.elts)
-
-
-def _named(call: ast.Call) -> dict[str | None, ast.expr]:
-    return {keyword.arg: keyword.value for keyword in call.keywords}
-
-
-def _same(one: ast.expr, other: ast.expr) -> bool:
-    return ast.dump(one) == ast.dump(other)
-
-
-def parsed(text: str) -> ast.expr | None:
-    """Return a text as a Python expression, or None if it is not one."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a text that is not Python needs no warning
-            return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from otf.trace.clock import overdue_timer
-from otf.trace.near import Difference, alternatives, branches, nearest, parsed, rest, without_port
+from otf.trace.differing import Difference
+from otf.trace.near import alternatives, branches, nearest, rest
+from otf.trace.texts import LONGEST, brief, without_port
 from otf.trace.verdict import Failure
 
-LONGEST: Final = 60  # the most characters of a value
 MOST: Final = 2  # the most alternatives, or inputs sent at once, that are named
-FIELD: Final = (40, 24)  # the most characters of a field, depending on the others
 
 
 class BriefDifference(NamedTuple):
@@ -69,40 +69,6 @@ def came(failure: Failure) -> str:
     return "nothing" if failure.seen == "nothing more" and not failure.before else failure.seen
 
 
-def brief(text: str) -> str:
-    """Return a value no longer than in a title: shortens the longest parts of a long one, and keeps its port.
-
-    >>> brief("Get(method='POST', target='/holds/3975c4ab-02e3-7665/confirm', headers=(('a', 'b'),))")
-    "Get(method='POST', target='/holds/…confirm', …)"
-    """
-    if len(text) <= LONGEST:
-        return text
-    bare = without_port(text)
-    if bare.port:
-        return f"{brief(bare.text)} on {bare.port}"
-    call = parsed(text)
-    if not isinstance(call, ast.Call):
-        return _shortened(text, LONGEST)
-    head, fields = text.partition("(")[0], [ast.get_source_segment(text, each) or "" for each in _parts_of(call)]
-    for most in FIELD:
-        whole = f"{head}({', '.join(_shortened(each, most) for each in fields)})"
-        if len(whole) <= LONGEST:
-            return whole
-    starts = (
-        f"{head}({''.join(f'{_shortened(each, FIELD[-1])}, ' for each in fields[:at])}…)" for at in range(len(fields))
-    )
-    return [each for each in starts if len(each) <= LONGEST or each == f"{head}(…)"][-1]
-
-
-def _parts_of(call: ast.Call) -> list[ast.expr | ast.keyword]:
-    return [*call.args, *call.keywords]
-
-
-def _shortened(text: str, most: int) -> str:
-    """Return a text, without its middle if it is too long: paths often differ at their end."""
-    return text if len(text) <= most else f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
-
-
 def brief_difference(failure: Failure) -> BriefDifference | None:
     """Return the nearest expected output and the one seen; None if they are not alike."""
     options = alternatives(failure)
@@ -119,10 +85,13 @@ def brief_difference(failure: Failure) -> BriefDifference | None:
 
 def _parts(whole: str, differences: Sequence[Difference], values: Sequence[str]) -> str:
     head = whole.partition("(")[0]
-    named = ", ".join(
+    each = [
         f"{each.path}={brief(value)}" if each.path[0] != "[" else brief(value)
         for each, value in zip(differences, values, strict=True)
-    )
+    ]
+    lengths = accumulate(len(part) + len(", ") for part in each)
+    room = LONGEST - len(f"{head}(…)")
+    named = ", ".join(each[: max(1, sum(length <= room for length in lengths))])
     return f"{head}({named})" if f"{head}({named})" == whole else f"{head}({named}, …)"
 
 

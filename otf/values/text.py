@@ -25,6 +25,7 @@ WHOLE: Final = ContextVar("whole", default=False)
 _GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
 _MEMBERS: Final = {Enum.__repr__, Flag.__repr__}  # not a `repr` of the user
 _PLAIN: Final = {str, int, bool, float, bytes, type(None)}
+_PORT: Final = re.compile(r"(?<=[)\]}'\"]) on [^\W\d]\w*\Z")
 _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
     tuple: ("(", ")"),
     list: ("[", "]"),
@@ -72,12 +73,15 @@ def show(value: object, longest: int = LONGEST) -> str:
 def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text without what is beyond a length, and say how long it is; whole, if `WHOLE` says so.
 
+    A port at the end stays.
+
     >>> shortened("x" * 99, 20), shortened("short")
     ('xxx… (99 characters)', 'short')
     """
     if len(text) <= longest or WHOLE.get():
         return text
-    length = f"… ({len(text):,} characters)"
+    port = _PORT.search(text)
+    length = f"… ({len(text):,} characters){port[0] if port else ''}"
     room = longest - len(length)
     return text[:room] + length if room > 0 else text[: longest - 1] + "…"
 

@@ -24,6 +24,8 @@ from otf.testing import check_codec
 from otf.trace.alike import head
 from otf.trace.events import Seen, Sent
 from otf.trace.reading import TraceReader
+from otf.values import show
+from otf.values.text import LONGEST
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,14 @@ def test_what_a_message_does_is_said_by_the_message() -> None:
 @asynccontextmanager
 async def _nowhere() -> AsyncGenerator[Mapping[str, Line]]:
     yield {}
+
+
+def test_a_long_message_is_compared_to_its_end() -> None:
+    """Two that differ late have different texts, and a text that is cut still names the port."""
+    one, other = At("one", ("x" * 1000, 1)), At("one", ("x" * 1000, 2))
+    assert repr(one) != repr(other)
+    assert show(one).endswith("… (1,014 characters) on one")
+    assert len(show(one)) == LONGEST
 
 
 def test_a_campaign_with_two_clients(tmp_path: Path) -> None:

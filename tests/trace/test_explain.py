@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from otf.trace import Failure, Signature
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 from otf.trace.explain import HERE, story
+from otf.values.text import showing
 
 EVENTS: list[Event] = [Sent("press", "", 0.1), Seen("one two three four five six", "", 0.2)]
 
@@ -61,3 +62,14 @@ def test_columns_are_aligned_however_long_a_type_and_its_fields_are() -> None:
     assert max(map(len, narrow)) <= 46
     first, *rows = story([Sent(("word " * 20).strip(), "p", 0.1), Seen("ok", "p", 0.2)]).splitlines()
     assert rows[0].index("'ok'") == first.index("outputs")
+
+
+def test_a_row_of_a_long_value_keeps_each_of_its_fields() -> None:
+    """Long headers do not push a body out of sight; the table says that something is left out, and where it is."""
+    sent = Sent(Answer("h" * 400, port="body"), "p", 0.1)
+    *rows, legend = story([sent, Seen(Answer("short"), "p", 0.2)]).splitlines()
+    assert "hh…hhhhhhhhhhhh'" in "".join(rows)
+    assert "port='body')" in "".join(rows)
+    assert legend == "        …: a part of a long value; `otf show` with --whole has all of it"
+    with showing(whole=True):
+        assert "…" not in story([sent])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -12,8 +13,10 @@ from otf.core import Model, Oracle
 from otf.core.walk import Walk
 from otf.spec import Spec, goto
 from otf.strategy import Script
+from otf.trace.differing import Difference, differences, few
 from otf.trace.explain import explanation
-from otf.trace.near import Difference, Output, alternatives, differences, near, nearest
+from otf.trace.near import alternatives, near, nearest
+from otf.trace.texts import Output
 from otf.trace.verdict import Allowed, Failure, FailureKind, Signature, Verdict
 
 
@@ -99,6 +102,44 @@ def test_what_is_most_likely_wrong(failed: Failure, lines: list[str]) -> None:
     assert list(near(failed)) == lines
     told = explanation(Verdict("fail", failed)).splitlines()
     assert told[len(told) - len(lines) :] == lines
+
+
+def got(body: object) -> str:
+    """The text of an answer with a body of JSON."""
+    return f"Got(status=200, body={json.dumps(body).encode()!r})"
+
+
+CART = {"items": [{"price": 3}, {"price": 3}], "total": 6, "open": True}
+FEW: list[tuple[str, str, list[str]]] = [
+    (got(CART | {"items": [{"price": 3}, {"price": 4}]}), got(CART), ["body.items[1].price is 4, not 3"]),
+    (got({"a b": 1}), got({"a b": None}), ["body['a b'] is 1, not None"]),
+    (
+        got(CART | {"items": [{"price": 3}, {"cost": 3}]}),
+        got(CART),
+        ["body.items[1].cost is 3, not absent", "body.items[1].price is absent, not 3"],
+    ),
+    (got({"a": [1, 2, 3]}), got({"a": [1, 3]}), ["body.a[1] is 2, not absent"]),
+    (got({"a": [1, 2]}), got({"a": [3]}), ["body.a is [1, 2], not [3]"]),
+    (got({"a": {"b": [1, 2, 3, 4]}}), got({"a": {"b": [5, 6, 7, 8]}}), ["body.a.b is [1, 2, 3, 4], not [5, 6, 7, 8]"]),
+    ("Got(body=b'{ }')", "Got(body=b'{}')", ["body is b'{ }', not b'{}'"]),
+    ("Got(body=b'{}')", "Got(body=b'{')", ["body is b'{}', not b'{'"]),
+    ("Got(body=b'[]')", "Got(body=b'1')", ["body is b'[]', not b'1'"]),
+    ("{'a': 1, **{}}", "{'a': 2, **{}}", ["a is 1, not 2"]),
+    ("(1, 2)", "(1, 3)", ["[1] is 2, not 3"]),
+    (
+        f"Got(text='{'a' * 80}, 21.5 C, {'b' * 80}')",
+        f"Got(text='{'a' * 80}, 21.6 C, {'b' * 80}')",
+        ["text[75:96] is 'aaaaa, 21.5 C, bbbbbb', not 'aaaaa, 21.6 C, bbbbbb'"],
+    ),
+    (f"Got('{'a' * 80}')", f"Got('{'b' * 80}')", [f"[0] is '{'a' * 80}', not '{'b' * 80}'"]),
+    (f"Got('{'a' * 80}')", f"Got(b'{'a' * 80}')", [f"[0] is '{'a' * 80}', not b'{'a' * 80}'"]),
+]
+
+
+@pytest.mark.parametrize(("seen", "allowed", "lines"), FEW, ids=[str(at) for at in range(len(FEW))])
+def test_the_part_that_differs_is_named(seen: str, allowed: str, lines: list[str]) -> None:
+    """Inside a body of JSON, too; of a longer text it is a range, and of many parts the one that holds them."""
+    assert list(map(str, few(seen, allowed))) == lines
 
 
 @dataclass(frozen=True)

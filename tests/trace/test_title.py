@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from otf.trace.explain import explanation
-from otf.trace.title import LONGEST, brief, title
+from otf.trace.texts import LONGEST, brief
+from otf.trace.title import title
 from otf.trace.verdict import Failure, FailureKind, Signature, Verdict
 from tests.trace.test_near import failure
 
