@@ -27,6 +27,9 @@ from otf.trace.verdict import Verdict
 EACH: Final = 10
 """Paths of each kind: of each failure, each known issue, each reason to be inconclusive, and of those that passed."""
 
+SMALL: Final = (100, 5_000)
+"""Paths and steps of a campaign of which all paths are in the page: to judge them once more takes a second."""
+
 _HOW: Final = 40  # of one verdict: there may be as many reasons as paths
 BUDGET: Final = 6_000_000
 """Bytes of all paths in the page. A path of 1,000 steps takes about 30,000."""
@@ -81,7 +84,9 @@ def chosen(gathered: Gathered, folder: Path) -> Iterator[ChosenPath]:
         if not path.file:
             continue  # its trace was not kept
         groups[kind_of(path)].append(path)
-    named = [(name, _some(paths)) for kind in ORDER for name, paths in [*_of(groups, kind)][:_HOW]]
+    small = len(gathered.paths) <= SMALL[0] and gathered.steps <= SMALL[1]
+    most, how = (SMALL[0], SMALL[0]) if small else (EACH, _HOW)
+    named = [(name, _some(paths, most)) for kind in ORDER for name, paths in [*_of(groups, kind)][:how]]
     for row in zip_longest(*([(name, path) for path in paths] for name, paths in named)):
         yield from (
             ChosenPath(kind, group, folder / path.file, path.title) for (kind, group), path in filter(None, row)
@@ -94,9 +99,9 @@ def _of(
     return ((name, paths) for name, paths in groups.items() if name[0] == kind)
 
 
-def _some(paths: list[PathSummary]) -> list[PathSummary]:
-    """Return at most `EACH` paths, spread evenly over all of them."""
-    return [paths[at * len(paths) // EACH] for at in range(EACH)] if len(paths) > EACH else paths
+def _some(paths: list[PathSummary], most: int) -> list[PathSummary]:
+    """Return at most `most` paths, spread evenly over all of them."""
+    return [paths[at * len(paths) // most] for at in range(most)] if len(paths) > most else paths
 
 
 def embedded(

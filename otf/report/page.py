@@ -19,6 +19,8 @@ from otf.trace.record import Header
 from otf.trace.result import counted
 
 ROWS: Final = 2_000  # of a table: a browser is slow with more, and they are too many to read
+LOOK: Final = "look at it"
+"""What the command does that shows a path in a terminal."""
 INPUTS: Final = 40  # types of inputs whose response times to draw
 
 
@@ -79,8 +81,9 @@ def _card(name: str, part: CoveredPart) -> tuple[str, str]:
     return f"{name}{', ' if rest else ''}{rest}", value
 
 
-def paths(gathered: Gathered, names: Container[str]) -> Markup:
+def paths(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath]) -> Markup:
     """Return the table of all paths: those that did not pass come first, and those in the page are links."""
+    names = {path.name for path in paths_in_it}
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
     rows = [
@@ -108,7 +111,20 @@ def paths(gathered: Gathered, names: Container[str]) -> Markup:
     choices = [tag("option", "all verdicts", value=""), *(tag("option", each, value=each) for each in order)]
     chosen = tag("label", "verdict ", tag("select", *choices))
     heads = [("path", 1), ("verdict", 0), ("steps", 1), ("time", 1), ("what", 0), ("trace", 0)]
-    return joined(_more(len(ordered)), _table("paths-table", heads, rows, chosen))
+    others = _left_out(ordered, paths_in_it, names)
+    return joined(others, _more(len(ordered)), _table("paths-table", heads, rows, chosen))
+
+
+def _left_out(ordered: Sequence[PathSummary], paths_in_it: Sequence[EmbeddedPath], names: Container[str]) -> Markup:
+    """Return how to look at the paths that are not in the page, with the command for the first."""
+    left = [path.file for path in ordered if path.file and address(Path(path.file)) not in names]
+    kept = {path.file for path in ordered}
+    known = next((each for each in paths_in_it if Path(each.file).name in kept and LOOK in each.commands), None)
+    if not left or known is None:
+        return Markup()
+    command = known.commands[LOOK].replace(Path(known.file).name, left[0])
+    here = f"{len(ordered) - len(left):,} of {counted(len(ordered), 'path')} can be opened here"
+    return tag("p", f"{here}; their numbers are links. This shows another: ", tag("code", command))
 
 
 def _link(path: PathSummary, names: Container[str]) -> object:
@@ -225,7 +241,7 @@ def _table(name: str, heads: Sequence[tuple[str, int]], rows: Iterable[Markup], 
     return joined(tools, scrolled(name, tag("table", tag("thead", head), tag("tbody", *rows), id=name)))
 
 
-SCRIPTS: Final = ("widgets.js", "chart.js", "viewer.js", "page.js", "drawing.js", "states.js")
+SCRIPTS: Final = ("widgets.js", "chart.js", "timeline.js", "viewer.js", "page.js", "drawing.js", "states.js")
 STYLES: Final = ("page.css", "states.css")
 
 
@@ -241,7 +257,7 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: P
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    sections = _sections(gathered, {path.name for path in paths_in_it}, folder)
+    sections = _sections(gathered, paths_in_it, folder)
     links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
         "header",
@@ -257,13 +273,15 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: P
     return framed(title, style, script, top, viewer, tag("main", *body, id="content"), data, mark=MARK)
 
 
-def _sections(gathered: Gathered, names: Container[str], folder: Path | None) -> dict[str, tuple[str, Markup]]:
+def _sections(
+    gathered: Gathered, paths_in_it: Sequence[EmbeddedPath], folder: Path | None
+) -> dict[str, tuple[str, Markup]]:
     required, mutants = requirements_section(gathered), mutants_section(gathered.mutation)
     return {
-        "failures": ("Failures", failures(gathered, names, folder)),
+        "failures": ("Failures", failures(gathered, {path.name for path in paths_in_it}, folder)),
         **({"requirements": ("Requirements", required)} if required else {}),
         **({"mutants": ("Mutants", mutants)} if mutants else {}),
-        "paths": ("Paths", paths(gathered, names)),
+        "paths": ("Paths", paths(gathered, paths_in_it)),
         "states": ("States", graph(gathered)),
         "coverage": ("Coverage", coverage(gathered)),
         "times": ("Response times", times(gathered)),

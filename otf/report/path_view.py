@@ -143,7 +143,11 @@ class PathTables:
             case Taken(upto):
                 return {"kind": "taken", "text": f"taken up to input {upto}"}
             case Stalled(seconds):
-                return {"kind": "stalled", "text": f"the machine stalled for {seconds:.3f} s"}
+                return {
+                    "kind": "stalled",
+                    "text": f"the machine stalled for {seconds:.3f} s",
+                    "seconds": round(seconds, 6),
+                }
             case Guess():
                 return {"kind": "guess", "text": GUESSED}
             case Quiet(by=by):

@@ -81,6 +81,7 @@ function openPath(head, path, step, number) {
   if (open?.head !== head) {
     open = { head, path, steps, at, scaled };
     buildViewer();
+    showTimeline();
     scrollTo(0, 0);
   }
   document.title = `${head.name} (${path.verdict}), ${TITLE}`;
@@ -102,9 +103,10 @@ function buildViewer() {
     element("div", { class: "tools" },
       element("a", { href: "#failures" }, "← report"), element("label", {}, "path ", paths), scale,
       element("button", { type: "button", click: () => choose(Math.max(0, failureOf(path))), disabled: failureOf(path) < 0 }, "the failure"),
-      element("label", {}, "filter ", element("input", { type: "search", placeholder: "port or text", input: (event) => filterSteps(event.target.value) }))),
+      element("label", {}, "filter ", element("input", { type: "search", placeholder: "port or text", input: (event) => filterSteps(event.target.value) })), element("output", { id: "filtered", class: "soft", "aria-live": "polite" })),
     element("h2", { id: "viewed" }, head.name, " ", element("span", { class: `verdict ${path.verdict}` }, path.verdict)),
     element("p", {}, element("code", {}, head.group || path.why || "every output was one that the model allows")),
+    element("div", { id: "timeline" }),
     element("div", { class: "panes" },
       element("section", { class: "pane steps", "aria-label": "steps of the path" }, list),
       element("div", { class: "pane middle", id: "chart", tabindex: 0, role: "region", "aria-label": "sequence chart" }),
@@ -115,14 +117,25 @@ function buildViewer() {
   );
 }
 
+// All of the path on one line of time, as wide as the page.
+function showTimeline() {
+  const place = document.getElementById("timeline");
+  if (!open?.path.events.length || !place) return;
+  open.timeline = drawTimeline(open.path, place.clientWidth, choose);
+  place.replaceChildren(open.timeline.drawn, timelineSaid(open.path, choose));
+}
+
 // Only the steps with an event whose port or text has these words; the number of a step leads to it as before.
 function filterSteps(words) {
   const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
   const { path, steps } = open;
+  let shown = 0;
   for (const step of steps) {
     const told = step.events.map((at) => `${path.events[at].port ?? ""} ${eventText(path, path.events[at])}`).join("\n").toLowerCase();
     document.getElementById(`step-${step.number}`).hidden = !wanted.every((word) => told.includes(word));
+    shown += wanted.every((word) => told.includes(word));
   }
+  document.getElementById("filtered").textContent = wanted.length ? `${shown.toLocaleString("en")} of ${countOf(steps.length, "step")}` : "";
 }
 
 function stepItem(path, step) {
@@ -172,6 +185,7 @@ function drawAround() {
   const { path, at, scaled } = open;
   const place = document.getElementById("chart");
   const [from, to] = [Math.max(0, at - AROUND), Math.min(path.events.length, at + AROUND + 1)];
+  open.timeline?.mark(at, from, to);
   place.replaceChildren(drawChart(path, { from, to, selected: at, scaled, room: place.clientWidth - 18, choose }));
   const row = place.querySelector(".selected");
   if (row) place.scrollTop = row.querySelector(".hit").getBBox().y - place.clientHeight / 2;
@@ -188,7 +202,7 @@ function details(path, at) {
   const event = path.events[at];
   return [
     element("h3", {}, { sent: "Input", seen: "Output", quiet: "Silence", taken: "Taken", stalled: "Stall", closed: "End of a port" }[event.kind]),
-    element("p", { class: "soft" }, [`step ${event.step}`, `${event.at.toFixed(6)} s`, event.port && `port ${event.port}`, event.slack && `seen up to ${seconds(event.slack)} late`].filter(Boolean).join(", ")),
+    element("p", { class: "soft" }, [`step ${event.step}`, `${event.at.toFixed(6)} s`, at > 0 && `${seconds(event.at - path.events[at - 1].at)} after the event before`, event.port && `port ${event.port}`, event.slack && `seen up to ${seconds(event.slack)} late`].filter(Boolean).join(", ")),
     ...(event.failed ? failureDetails(path) : []),
     ...(event.after ? [element("p", {}, "It came after the failure and was not judged.")] : []),
     ...valueDetails(path, event, at),
@@ -321,4 +335,5 @@ for (const place of document.querySelectorAll("[data-path]")) {
   if (around.open) drawFailure(place);
 }
 window.addEventListener("hashchange", followAddress);
+window.addEventListener("resize", () => { showTimeline(); if (open) drawAround(); });
 followAddress();

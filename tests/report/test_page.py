@@ -67,6 +67,17 @@ def test_long_tables_are_cut() -> None:
     assert said.count("<tr") < 2_100
 
 
+def test_paths_that_are_not_in_the_page() -> None:
+    """The page counts those that can be opened, and gives the command for the first of the others."""
+    walked = [Walked(number, f"path-{number:04}.jsonl", "pass", 50, 0.5) for number in (1, 2, 3)]
+    commands = {"look at it": "otf show 'my out/path-0001.jsonl' --bench x.py"}
+    inside = EmbeddedPath("path-1", "pass", "", "my out/path-0001.jsonl", 50, commands, "")
+    said = page(gathered(*walked), [inside])
+    assert "1 of 3 paths can be opened here; their numbers are links." in said
+    assert "<code>otf show &#x27;my out/path-0002.jsonl&#x27; --bench x.py</code>" in said
+    assert "can be opened here" not in page(gathered(walked[0]), [inside])
+
+
 def hostile_path() -> EmbeddedPath:
     """A path of which everything is hostile."""
     spec = Spec(step, initial=0, inputs=["coin", "button"])

@@ -219,8 +219,14 @@ def test_the_shortest_trace_of_each_failure_comes_first_and_then_one_path_of_eac
         "path-0003.jsonl",
         "path-0001.jsonl",
     ]
-    many = [Walked(number, f"path-{number:04}.jsonl", "pass", 1, 0.1) for number in range(1, 101)]
+    many = [Walked(number, f"path-{number:04}.jsonl", "pass", 51, 0.1) for number in range(1, 101)]
     assert names(*many) == [f"path-{number:04}.jsonl" for number in range(1, 101, 10)]
+
+
+def test_a_small_campaign_is_there_whole() -> None:
+    """Of at most 100 paths with 5,000 steps together each can be opened."""
+    small = [Walked(number, f"path-{number:04}.jsonl", "pass", 50, 0.1) for number in range(1, 101)]
+    assert names(*small) == [path.file for path in small]
 
 
 def test_a_full_page_leaves_paths_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,6 +255,59 @@ def test_windows_are_bars(seen: Browser, report: Path) -> None:
 
 
 @pytest.mark.slow  # it measures time, which a busy machine does not have
+def timed(path: ViewData, seen: Browser, width: int = 1000) -> None:
+    """Draw the timeline of a path alone; a click puts the number of the event into `chosen`."""
+    seen.ask(f"""window.chosen = null;
+      window.line = drawTimeline({json.dumps(path)}, {width}, at => {{ chosen = at; }});
+      document.body.append(line.drawn); line.mark(0, 0, 2)""")
+
+
+def test_a_timeline_is_to_scale(seen: Browser, report: Path) -> None:
+    """Inputs, outputs, silences and stalls lie where their times say; a click chooses the nearest event."""
+    opened(seen, report, "#path-1/step-1")
+    states = {"states": 0, "allowed": 0}
+    path = {
+        "values": [{"text": "a", "type": "str", "parts": []}],
+        "events": [
+            {"kind": "sent", "port": "p", "value": 0, "at": 0, "step": 1, **states},
+            {"kind": "seen", "port": "p", "value": 0, "at": 1, "step": 1, **states},
+            {"kind": "stalled", "text": "the machine stalled for 2.000 s", "seconds": 2, "at": 4, "step": 1, **states},
+            {"kind": "quiet", "by": "timed", "at": 6, "step": 1, **states},
+            {"kind": "seen", "port": "q", "value": 0, "at": 10, "step": 1, "failed": True, **states},
+        ],
+        "failure": {"step": 1, "together": 1, "expected": []},
+    }
+    timed(path, seen)
+    span = "(kind => {{ const box = line.drawn.querySelector(kind).getBBox(); return [box.x, box.width]; }})('{}')"
+    begin, end = (seen.ask(span.format(kind))[0] for kind in (".sent", ".failed"))
+    wide = (end - begin) / 10
+    assert seen.ask(span.format(".silence")) == pytest.approx([begin + wide, 5 * wide], abs=0.2)
+    assert seen.ask(span.format(".stall")) == pytest.approx([begin + 2 * wide, 2 * wide], abs=0.2)
+    assert seen.ask(f"timelineSaid({json.dumps(path)}, () => 0).textContent") == (
+        "10 s to scale: 1 input (above the line of the port), 2 outputs (below), longest silence 5 s, "
+        "1 stall of the machine, 2 s together"
+    )
+    seen.ask(f"""(() => {{ const box = line.drawn.getBoundingClientRect();
+      const at = {{ clientX: box.left + {begin + 5.8 * wide}, clientY: box.top + 9 }};
+      line.drawn.dispatchEvent(new MouseEvent('click', at)); }})()""")
+    assert seen.ask("chosen") == 3
+    assert seen.console == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_timeline_follows_the_chosen_event(seen: Browser, report: Path, width: int) -> None:
+    """Its mark moves with the keys, and all of it is in the page."""
+    seen.size(width)
+    opened(seen, report, "#path-1/step-1")
+    mark = "document.querySelector('.timeline .now').getAttribute('d')"
+    before = seen.ask(mark)
+    seen.key("End")
+    assert seen.ask(mark) != before
+    assert seen.ask(WIDTH) <= width
+    assert seen.ask(f"({CUT.replace('chart', 'timeline')}).length") == 0
+    seen.size(1280)
+
+
 def test_a_large_report_opens_soon(seen: Browser, tmp_path: Path) -> None:
     """1,000 failing paths of 1,000 steps, with 40 kinds of failure: below 10 MB, the first drawn within 2 seconds."""
     made = gathered(bench="large")

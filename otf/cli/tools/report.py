@@ -20,6 +20,7 @@ from otf.offline import judge
 from otf.report import MARK, Gathered, junit, markdown, page
 from otf.report import github as remarks
 from otf.report.failures import EmbeddedPath, chosen, embedded
+from otf.report.page import LOOK
 from otf.report.path_view import PathView, ViewData
 from otf.report.requirements import requirements_file
 from otf.runner.writer import put, writing
@@ -30,7 +31,7 @@ STEP = "GITHUB_STEP_SUMMARY"  # the variable that names GitHub's file for the su
 HEAD = 200  # bytes at the start of a file that contain the mark of a report
 AGAIN = "drive it again"
 SHRUNK = ".shrunk.jsonl"
-COMMANDS = {"look at it": "show", "judge it again": "replay", AGAIN: "rerun", "shrink it": "shrink"}
+COMMANDS = {LOOK: "show", "judge it again": "replay", AGAIN: "rerun", "shrink it": "shrink"}
 DRIVE = {"rerun", "shrink"}
 
 
