@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 
@@ -25,21 +25,19 @@ from otf.campaign.summary import Listener, Summary
 from otf.errors import ContactError
 from otf.runner.writer import TraceWriter
 from otf.shrink.defects import (
-    COMPARED,
     Answer,
     Asking,
-    FailingWay,
     Found,
     Inputs,
     one_defect,
     shrunk_failure,
-    told_apart,
-    way_to,
 )
+from otf.shrink.failing_ways import COMPARED, FailingRun, FailingWay, one_run, told_apart, way_to
+from otf.shrink.issue import issue_of
 from otf.shrink.shortest_ways import ModelMap
-from otf.trace.events import Quiet, Sent
+from otf.trace.events import Event, Quiet, Sent
 from otf.trace.record import Header
-from otf.trace.verdict import Signature
+from otf.trace.verdict import Failure, Signature
 
 SHARE: Final = 0.3  # of the time, reserved for shrinking once a path has failed
 KNOWN: Final = 5.0
@@ -47,6 +45,7 @@ KNOWN: Final = 5.0
 LEAST: Final = 0.2  # seconds: in less, nothing is shrunk
 ASKED: Final = ".asked.jsonl"
 """The ending of the trace, later deleted, of a run that tells whether two kinds are one."""
+ShrunkRun: TypeAlias = tuple[Failure, Sequence[Event]]
 LOST: Final = "the contact to the system was lost"
 
 
@@ -203,14 +202,20 @@ class FailureReports:
                 self._summary.tell_apart(group, [each for way in defect for each in failures[way]])
 
     async def _merge(self) -> None:
-        """Merge kinds that one wrong step explains: only their shrunk runs can tell, and the system."""
-        summary, oracle = self._summary, self._executor.oracle(0)
-        groups = [group for group in summary.failures.values() if group.shrunk is not None]
-        runs = [() if group.shrunk is None else group.shrunk.events for group in groups]
-        asking = one_defect([shrunk_failure(oracle, events) for events in runs] if len(runs) > 1 else [])
-        found = await self._answered(asking, groups[0].first) if groups else None
+        """Merge kinds that one run shows, or one wrong step explains: their shrunk runs tell, and the system."""
+        oracle = self._executor.oracle(0)
+        await self._merge_by(
+            lambda runs: one_run([FailingRun(failure, issue_of(oracle, events).inputs) for failure, events in runs])
+        )
+        await self._merge_by(lambda runs: one_defect([shrunk_failure(oracle, events) for _, events in runs]))
+
+    async def _merge_by(self, ask: Callable[[Sequence[ShrunkRun]], Asking[dict[int, int]]]) -> None:
+        groups = [(group, run) for group in self._summary.failures.values() if (run := _shrunk_run(group)) is not None]
+        if len(groups) < 2:  # noqa: PLR2004 -- a pair
+            return
+        found = await self._answered(ask([run for _, run in groups]), groups[0][0].first)
         for other, first in (found or {}).items():
-            summary.merge(groups[other], groups[first])
+            self._summary.merge(groups[other][0], groups[first][0])
 
     async def _answered(self, asking: Asking[Found], path: PathResult) -> Found | None:
         """Ask the system, and return the conclusion; None if it is lost. `path` is one that failed."""
@@ -292,6 +297,11 @@ class FailureReports:
             if group.shrunk is not None:
                 group.shrunk = replace(group.shrunk, ended=LOST)
         self._journal.shrunk(name or str(group.signature), group)
+
+
+def _shrunk_run(group: FailureGroup) -> ShrunkRun | None:
+    failure = None if group.shrunk is None else group.shrunk.verdict.failure
+    return None if group.shrunk is None or failure is None else (failure, group.shrunk.events)
 
 
 def _write(run: PathResult, header: Header) -> None:

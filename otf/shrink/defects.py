@@ -8,13 +8,6 @@ A defect of the output itself often looks like that too. So ask the system: most
 must fail after that step, and what follows must not fail if another way leads to the state. A system may also keep what
 the model drops, and restore it under its old name after `Join; Leave; Join`. So what the two states differ in, a name
 or a member, tells the defects of a step apart.
-
-Two checks of one message may be missing, and both show as the same answer where none is expected. The shrinker finds
-the shorter of the two runs, whichever failure it starts with. So reduce each other failure of the kind to what it
-needs: the shortest way to its state, less what the failing input does not need, and that input. Such runs may have
-several forms. If the system then handles the input of one form correctly where the other fails, they are two defects. A
-failure that does not show after the shortest way to its state has an earlier cause, which no state reveals: look for it
-as a wrong step.
 """
 
 from __future__ import annotations
@@ -139,13 +132,13 @@ def _is_shown(deviation: Deviation, signature: Signature | None, answers: Replie
     if deviation.elsewhere:
         elsewhere = yield from asked(deviation.elsewhere, answers)
     # another defect may hide what this one would show there; so may this one, if its step is on the way
-    hides = deviation.far and deviation.defect[0] in map(_what, deviation.elsewhere)
+    hides = deviation.far and deviation.defect[0] in map(what_it_does, deviation.elsewhere)
     if (elsewhere is None and not hides) or (elsewhere is not False and elsewhere == signature):
         return False
     told, exact = dict[str, bool](), list[bool]()
     for run, predicted in zip(deviation.shown_by, deviation.predicted, strict=True):
         fails = yield from asked((*deviation.inputs, *run), answers)
-        told[_what(run[-1])] = told.get(_what(run[-1]), False) or bool(fails)
+        told[what_it_does(run[-1])] = told.get(what_it_does(run[-1]), False) or bool(fails)
         exact.append(bool(fails and fails.exact and fails.exact.seen in predicted))
     if deviation.far:  # among many states, some explain a few wrong outputs by chance
         return len(exact) >= FAR and all(exact)
@@ -159,7 +152,8 @@ def asked(run: Inputs, answers: Replies) -> Asking[Answer]:
     return answers.get(run)
 
 
-def _what(inp: Symbol) -> str:
+def what_it_does(inp: Symbol) -> str:
+    """Return the head of an input, such as its name without fields."""
     return head(show(inp.value))
 
 
@@ -175,7 +169,7 @@ def _deviations(oracle: Oracle, events: Sequence[Event], issue: Issue) -> Iterat
         near = dict.fromkeys((*reversed(seen), *_after(oracle, seen[-len(step.nodes) :])))
         for node in _around(oracle, near):
             far = node not in near
-            defect = _what(step.input), (*sorted(_differing(right.value, node.value)),)
+            defect = what_it_does(step.input), (*sorted(_differing(right.value, node.value)),)
             group, most = (number, FURTHER) if far else (-1, TRIED)
             if node is right or tried[group, defect, None] == most:
                 continue
@@ -257,7 +251,7 @@ def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> dict[Inputs, frozen
                 says, expected = {move.texts for move in theirs}, {move.texts for move in ours}
                 if says != expected and says and expected:
                     texts = frozenset(text for each in says for text in each)
-                    found.setdefault((_what(inp), any(says)), ((*run, inp), texts))
+                    found.setdefault((what_it_does(inp), any(says)), ((*run, inp), texts))
                 for at, to in product(ours, theirs) if says == expected else ():
                     if at.target is not None and to.target is not None and at.target is not to.target:
                         then.setdefault((at.target, to.target), (*run, inp))
@@ -265,62 +259,3 @@ def _told_apart(oracle: Oracle, right: Node, wrong: Node) -> dict[Inputs, frozen
             return dict(islice(found.values(), TOLD))
         pairs = then
     return {}
-
-
-LONGEST_WAY: Final = 8  # inputs of a run to a failure
-COMPARED: Final = 40  # failures of a kind to look at
-
-RunForm: TypeAlias = tuple[str, ...]
-"""What the inputs of a run do."""
-
-
-class FailingWay(NamedTuple):
-    """The shortest way of the model to a failure, with the input that failed there, and its signature."""
-
-    signature: Signature
-    inputs: Inputs
-
-
-def way_to(ways: ModelMap, oracle: Oracle, events: Sequence[Event]) -> FailingWay | None:
-    """Return the shortest way to a run's failure; None if the state is uncertain, or the way is long."""
-    issue = issue_of(oracle, events)
-    if issue.signature is None or not issue.steps or len(issue.steps[-1].nodes) != 1:
-        return None
-    way = completed(ways.path(ways.start, issue.steps[-1].nodes))
-    if way is None or len(way) >= LONGEST_WAY:
-        return None
-    return FailingWay(issue.signature, (*(step.input for step in way), issue.steps[-1].input))
-
-
-def told_apart(kind: FailingWay, others: Sequence[FailingWay]) -> Asking[list[list[FailingWay]]]:
-    """Group the failures of a kind that are other defects, each group led by one that needs its whole way."""
-    answers, forms, apart = Replies(), dict[RunForm, list[FailingWay]](), set[RunForm]()
-    least = yield from _least(kind, answers)
-    for other in others:
-        needed = (yield from _least(other, answers)) if least else ()
-        form = _form(needed)
-        if not needed or form == _form(least):
-            continue
-        forms.setdefault(form, []).insert(0 if needed == other.inputs else COMPARED, other)
-        if (yield from asked((*least[:-1], other.inputs[-1]), answers)) is False:
-            apart.add(form)
-    return [forms[form] for form in forms if form in apart]
-
-
-def _least(way: FailingWay, answers: Replies) -> Asking[Inputs]:
-    """Return the inputs of a way that its last one needs to fail; none if it does not fail there."""
-    run = way.inputs
-    if (yield from asked(run, answers)) != way.signature:
-        return ()
-    at = 0
-    while at < len(run) - 1:
-        shorter = run[:at] + run[at + 1 :]
-        if (yield from asked(shorter, answers)) == way.signature:
-            run, at = shorter, 0
-        else:
-            at += 1
-    return run
-
-
-def _form(run: Inputs) -> RunForm:
-    return tuple(head(show(inp.value)) for inp in run)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from otf.core import Model, Oracle
+from otf.core import Model, Monitor, Oracle
 from otf.core.macro_step import events as step_events
-from otf.shrink.defects import LONGEST_WAY, FailingWay, told_apart, way_to
+from otf.shrink.failing_ways import CHANCES, LONGEST_WAY, FailingRun, FailingWay, one_run, told_apart, way_to
+from otf.shrink.issue import issue_of
 from otf.shrink.shortest_ways import ModelMap
 from otf.spec import Spec, Transition, goto
 
@@ -96,3 +98,54 @@ def test_what_the_shortest_way_does_not_show() -> None:
 
     assert apart(forgets, "pop 1", "push 2, pop 1") == []
     assert apart(lambda run: run[-1] == "pop 3", "pop 3", "push 1, pop 1") == []
+
+
+def failing(port: str, *inputs: str) -> FailingRun:
+    """Return a run that fails at its last input, at a port."""
+    model = oracle()
+    told = [event for each in inputs[:-1] for event in step_events(model, each, () if "push" in each else ("no",))]
+    events = [*told, *step_events(model, inputs[-1], (f"what at {port}?",))]
+    monitor = Monitor(model)
+    failure = next(filter(None, map(monitor.tell, events))).failure
+    assert failure is not None
+    return FailingRun(replace(failure, port=port), issue_of(model, events).inputs)
+
+
+def same(shows: Callable[[int], FailingRun], *runs: FailingRun) -> tuple[dict[int, int], int]:
+    """Return which failures the shorter runs show, and after how many runs, if a run fails as another one by turns."""
+    asking, asked = one_run(runs), 0
+    try:
+        next(asking)
+        while True:
+            asked += 1
+            asking.send(shows(asked).failure.signature)
+    except StopIteration as done:
+        found: dict[int, int] = done.value
+        return found, asked
+
+
+def test_the_shorter_run_shows_what_fails_at_another_port() -> None:
+    """A system that answers at two ports fails at whichever comes first: the third run shows the other failure."""
+    pad, siren = failing("pad", "push 1", "pop 1"), failing("siren", "push 2", "push 1", "pop 1")
+    assert same(lambda asked: siren if asked == 3 else pad, pad, siren) == ({1: 0}, 3)
+    assert same(lambda asked: siren if asked == 3 else pad, siren, pad) == ({0: 1}, 3)
+    assert same(lambda _: pad, pad, siren) == ({}, CHANCES)
+
+
+def test_runs_that_cannot_be_one_are_not_driven() -> None:
+    """They fail at one port, at different inputs, look alike, or are the same run, which counts as one anyway."""
+    pad = failing("pad", "push 1", "pop 1")
+    alike = failing("pad", "push 2", "push 1", "pop 1")
+    others = (
+        alike,
+        FailingRun(replace(alike.failure, port="siren"), alike.inputs),
+        failing("siren", "pop 2", "pop 1", "any 1"),
+        failing("siren", "push 1", "pop 1"),
+    )
+    assert [same(lambda _: pad, pad, other) for other in others] == [({}, 0)] * 4
+
+
+def test_a_failure_is_counted_with_one_other() -> None:
+    """Once the second counts with the first, neither is compared with it again."""
+    runs = failing("pad", "pop 1"), failing("siren", "pop 2", "pop 1"), failing("door", "pop 3", "pop 2", "pop 1")
+    assert same(lambda asked: runs[asked], *runs) == ({1: 0, 2: 0}, 2)
