@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -25,6 +25,9 @@ SILENT: Final = "nothing"
 """The answer to an input without any output until the system rested."""
 
 MASK: Final = "*"
+COUNTED: Final = 8
+"""This many numbers at the same place of an answer, none of which is in an input, are a count: it goes on."""
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _VARIABLE: Final = re.compile(r"[^\s,;=<>\[\](){}\"']*\d[^\s,;=<>\[\](){}\"']*")
 
 
@@ -66,13 +69,17 @@ class Symbols:
     >>> symbols.text(one), symbols.mask([one, two]), symbols.text(two)
     ('001 at 17:01', True, '001 at *')
 
-    All parts of outputs that match `mask` count as varying from the start.
+    All parts of outputs that match `mask` count as varying from the start. Without a mask, a number with eight values,
+    none of them in one of the `inputs`, varies too.
     """
 
-    def __init__(self, mask: str = "") -> None:
+    def __init__(self, mask: str = "", inputs: Iterable[object] = ()) -> None:
         self._mask = re.compile(mask) if mask else None
         self.outputs: dict[str, PortOutputs] = {SILENT: ()}
         self.masked: set[tuple[str, int]] = set()
+        self.counting: dict[str, None] = {}  # the forms of outputs that count
+        self._sent = {number for inp in inputs for number in _NUMBER.findall(show(inp))}
+        self._numbers = defaultdict[tuple[str, int], set[str]](set)
 
     def text(self, outputs: PortOutputs) -> str:
         """Return the text of an answer."""
@@ -113,6 +120,19 @@ class Symbols:
             for at, seen in enumerate(zip(*(each.parts for each in column), strict=True)):
                 if len(set(seen)) > 1:
                     self.masked.add((column[0].kind, at))
+        return len(self.masked) > before
+
+    def mask_counts(self, outputs: PortOutputs) -> bool:
+        """Mask the numbers of an answer that count without end; return whether there are new ones."""
+        before = len(self.masked)
+        for kind, parts, _ in () if self._mask else (form(value) for _, value in outputs):
+            for at, part in enumerate(parts):
+                if _NUMBER.fullmatch(part) and part not in self._sent:
+                    self._numbers[kind, at].add(part)
+                # once one number of an output counts, another that varies does so, too, if only more slowly
+                if len(self._numbers[kind, at]) >= (2 if kind in self.counting else COUNTED):
+                    self.masked.add((kind, at))
+                    self.counting[kind] = None
         return len(self.masked) > before
 
     def item(self, port: str, value: object) -> Any:  # noqa: ANN401 -- an item of outputs

@@ -26,6 +26,10 @@ HASTY: Final = 50  # paths: answers that differ so soon do so often, and the las
 UNSTABLE: Final = 200  # after masking this often: nothing that the system says recurs
 
 
+class CountError(Exception):
+    """A number in an answer counts without end, and is masked from now on: the algorithm starts again."""
+
+
 class Pupil:
     """Learns the system of a bench; `learning` has what is known so far, even after an interruption.
 
@@ -46,7 +50,7 @@ class Pupil:
         told: Callable[[LearntMachine], None] = lambda _: None,
     ) -> None:
         self.driver: PathDriver = PathDriver(bench, inputs, folder, reference)
-        self.symbols: Symbols = Symbols(mask)
+        self.symbols: Symbols = Symbols(mask, inputs)
         self.name = bench.name
         self.complete: bool = False
         self.choice: ChoiceError | None = None
@@ -71,6 +75,7 @@ class Pupil:
         for word, outputs in self.driver.stored():
             self._paths.append((word, [*outputs]))
             self.resumed += 1
+        self._count([outputs for _, outputs in self._paths])
         self._retell()
         await run_sync(self._learn, algorithm, extra, abandon_on_cancel=True)
 
@@ -100,6 +105,9 @@ class Pupil:
                 self.learning.run(algorithm, extra)
             except OverError:
                 return
+            except CountError:
+                self._retell()
+                continue
             except ChoiceError as choice:
                 if sum(choice.parted.answers.values()) >= MOST:
                     longer = next((each for each in SETTLE if each > self.driver.settle), None)
@@ -149,6 +157,8 @@ class Pupil:
         if found is None:
             raise OverError
         self._paths += zip(words, found, strict=True)
+        if self._count(found):
+            raise CountError
         return [self._texts(each) for each in found]
 
     async def _uninterrupted(self, words: Sequence[Word]) -> list[list[PortOutputs | None]] | None:
@@ -167,6 +177,10 @@ class Pupil:
         except anyio.get_cancelled_exc_class():
             return None
         return found
+
+    def _count(self, paths: Sequence[Sequence[PortOutputs | None]]) -> bool:
+        """Mask numbers that count without end; return whether there are new ones."""
+        return sum(self.symbols.mask_counts(each) for outputs in paths for each in outputs if each is not None) > 0
 
     def _texts(self, outputs: Sequence[PortOutputs | None]) -> list[str]:
         return [CLOSED if each is None else self.symbols.text(each) for each in outputs]

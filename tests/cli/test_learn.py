@@ -252,10 +252,22 @@ def test_a_server_that_remembers_is_reset_before_each_path(tmp_path: Path, way: 
     assert again.status == 0, again.out
 
 
+def test_a_number_that_counts_is_masked_and_named(tmp_path: Path) -> None:
+    """Learning ends, the result and the bench say which answer counts, and the system passes that bench."""
+    (tmp_path / "counts.py").write_text(COUNTS)
+    done = otf("learn", tmp_path / "counts.py", "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    assert "1 state, 2 inputs" in done.out
+    assert "A number counts in 'count *': any value there" in done.out
+    again = otf("learn", tmp_path / "counts.py", "--out", tmp_path / "out")
+    assert (again.status, "A number counts" in again.out) == (0, True), again.err
+    assert otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--out", tmp_path / "run").status == 0
+
+
 def test_what_counts_without_end_is_named_and_may_be_masked(tmp_path: Path) -> None:
     """While paths become ever longer the time is over, and the input is named; with its answers masked it is learnt."""
     (tmp_path / "counts.py").write_text(COUNTS)
-    done = otf("learn", tmp_path / "counts.py", "--time", "2", "--out", tmp_path / "endless")
+    done = otf("learn", tmp_path / "counts.py", "--mask", "^$", "--time", "2", "--out", tmp_path / "endless")
     assert done.status == 3
     assert "times in a row:\nwhat counts or queues without end has no finite machine" in done.out
     masked = otf("learn", tmp_path / "counts.py", "--mask", "count", "--out", tmp_path / "masked", "--json")

@@ -101,6 +101,26 @@ def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:
     assert not item.test("id 7 wrong")
 
 
+def test_a_number_that_counts_has_eight_values_that_no_input_has() -> None:
+    """A stored value comes from an input, and j17 is no number; a mask of one's own leaves all.
+
+    Beside one that counts, another number that varies counts from its second value on.
+    """
+    inputs = [f"store {number}" for number in range(20)]
+    for text, counts in (("at {} kb", True), ("lap 1.{} done", True), ("j{} made", False)):
+        symbols = Symbols(inputs=[])
+        found = [symbols.mask_counts((("net", text.format(number)),)) for number in range(12)]
+        assert found == [number == 7 and counts for number in range(12)], text
+    for symbols in (Symbols(inputs=inputs), Symbols("^$")):
+        assert not any(symbols.mask_counts((("net", f"at {number} kb"),)) for number in range(20))
+    symbols = Symbols()
+    found = [symbols.mask_counts((("net", f"250 sent {number // 7} of {number} kb"),)) for number in range(9)]
+    assert found == [number in {7, 8} for number in range(9)]
+    assert symbols.value("250 sent 2 of 9 kb") == "250 sent * of * kb"
+    assert sum(symbols.mask_counts((("net", Coin(number)),)) for number in range(8)) == 1
+    assert symbols.value(Coin(9)) == "Coin(cents=*)"
+
+
 def test_outputs_of_another_form_are_not_masked() -> None:
     """Texts with other words, other messages, and other numbers of outputs stay what they are."""
     symbols = Symbols()

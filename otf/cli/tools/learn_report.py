@@ -71,6 +71,8 @@ def known(pupil: Pupil, extra: int) -> list[str]:
         lines.append(f"Without a pause of {pupil.driver.settle:g} s before each path its answers differed.")
     if not any(pupil.symbols.outputs.values()):
         lines.append("No input was answered: is the system there, and are these its messages?")
+    if pupil.symbols.counting:
+        lines.append(f"A number counts in {', '.join(pupil.symbols.counting)}: any value there (--mask '^$' keeps it).")
     if pupil.symbols.masked:
         lines.append("What varies from path to path is `*`, and any value there.")
     return lines
