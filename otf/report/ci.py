@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from otf.report.failures import KINDS
 from otf.report.gather import Gathered, ReportedFailure
-from otf.report.markup import MARK, Markup, joined, plain, tag, text
+from otf.report.markup import MARK, Markup, joined, tag, text
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, KnownIssueResult, counted
 from otf.trace.title import title
 from otf.trace.verdict import Verdict
+from otf.values.text import plain
 
 
 def junit(gathered: Gathered) -> str:

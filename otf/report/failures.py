@@ -17,12 +17,13 @@ from urllib.parse import quote
 import msgspec
 
 from otf.report.gather import Gathered, PathSummary, ReportedFailure
-from otf.report.markup import Markup, joined, plain, tag
+from otf.report.markup import Markup, joined, tag
 from otf.report.path_view import ViewData
 from otf.trace.explain import explanation, wrapped
 from otf.trace.result import KnownIssueResult, counted
 from otf.trace.title import title
 from otf.trace.verdict import Verdict
+from otf.values.text import plain
 
 EACH: Final = 10
 """Paths of each kind: of each failure, each known issue, each reason to be inconclusive, and of those that passed."""

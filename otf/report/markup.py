@@ -13,6 +13,8 @@ from zlib import compress
 
 from msgspec.json import encode
 
+from otf.values.text import plain
+
 MARK: Final = "otf report"
 """Identifies a file as a report: `otf report` overwrites no other file."""
 
@@ -23,17 +25,6 @@ class Markup(str):
     """Text that is markup already."""
 
     __slots__ = ()
-
-
-def plain(text: str, kept: str = "") -> str:
-    r"""Return a text without control characters except `kept`: it may come from a trace, so from a stranger.
-
-    >>> plain("a\nb")
-    'a\\nb'
-    """
-    return "".join(
-        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode() for char in text
-    )
 
 
 def text(value: object) -> Markup:

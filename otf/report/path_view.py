@@ -21,7 +21,7 @@ from otf.core.expectations import Chain, Exact
 from otf.core.failure import allowed
 from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
-from otf.report.markup import NumberedEntries, plain
+from otf.report.markup import NumberedEntries
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, alternatives, nearest
 from otf.trace.reading import TracedEvent
@@ -29,6 +29,7 @@ from otf.trace.texts import Output
 from otf.trace.title import brief_difference
 from otf.trace.verdict import WORDS, Failure
 from otf.values import show
+from otf.values.text import plain
 
 EVENTS: Final = 5_000  # the last ones of a path, since a failure is at the end
 STATES: Final = 20  # of a set of possible states

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final, Literal, assert_never
 
-from otf.report.markup import plain
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure
 from otf.values import show
+from otf.values.text import plain
 
 MOST: Final = 80  # most events to draw, the last ones
 SUT: Final = "SUT"

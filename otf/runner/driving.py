@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Final, TypeAlias, cast
 
 from otf.adapter import Bench, Line
@@ -182,7 +183,8 @@ async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     if verdict.failure is None:
         return verdict
     server = LATEST.get()
-    words = await server.last_words(wanted=verdict.failure.kind == "ended") if server is not None else []
+    began, ended = monotonic() - wire.now, verdict.failure.kind == "ended"
+    words = await server.last_words(wanted=ended, since=began) if server is not None else []
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
     notes = filter(None, [verdict.failure.note, *remarks, *words, *after[:LINES]])
     return replace(verdict, failure=replace(verdict.failure, note="\n".join(notes)))

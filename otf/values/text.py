@@ -65,9 +65,18 @@ def show(value: object, longest: int = LONGEST) -> str:
         text = repr(value) if WHOLE.get() else _text(value)
     except Exception:  # noqa: BLE001 -- a broken part of a value must not hide the failure to be shown
         text = _otherwise(value)
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return shortened(text, longest)
+    return shortened(text if text.isprintable() else plain(text), longest)
+
+
+def plain(text: str, kept: str = "") -> str:
+    r"""Return a text with its control characters escaped, except `kept`: it may come from a stranger.
+
+    >>> plain("a\nb")
+    'a\\nb'
+    """
+    return "".join(
+        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode() for char in text
+    )
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import select
@@ -14,6 +15,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Thread
+from time import monotonic
 from typing import Final, TypeAlias
 
 import anyio
@@ -25,13 +27,16 @@ from otf.adapter.observed_rest.place import Bound, Transport
 from otf.adapter.observed_rest.sockets import receiving
 from otf.adapter.reset import obey
 from otf.errors import ContactError
+from otf.values.text import plain
 
 _LAST: Final = 5.0  # seconds that SIGKILL may take
 _LOOK: Final = 0.005
 _CHUNK: Final = 1 << 16
 _LINE: Final = 1 << 12  # the most characters kept of a line
 _SUCCESS: Final = "exit status 0"
-_LAST_LINES: Final = 10
+_LAST_LINES: Final = 20
+_ERRORS: Final = 20  # the last lines of standard error that are kept, of 500 characters each
+_ERROR: Final = 500
 _AFTER: Final = 0.05  # seconds within which a server that has closed a port may end, or print why
 _SAID: Final = 0.5  # seconds for reading the last words of a server that has ended
 
@@ -68,6 +73,7 @@ class Server:
     def __init__(self, command: Program, env: Mapping[str, str] | None = None, ready: Ready | None = None) -> None:
         self.child: Child = Child(words(command), env)
         self.lines: deque[str] = deque(maxlen=_LAST_LINES)
+        self._errors = deque[tuple[float, str]](maxlen=_ERRORS)  # with the times at which they were read
         self._ready = ready
         self._said = False
         self._closed = False
@@ -100,20 +106,24 @@ class Server:
             state = f"has ended ({ended})" if ended else "runs"
             raise self._unready(", and ".join([state, *held]))
 
-    async def last_words(self, *, wanted: bool) -> list[str]:
-        """Return how the server ended and the last lines it printed; while it runs, only if `wanted`."""
+    async def last_words(self, *, wanted: bool, since: float = math.inf) -> list[str]:
+        """Return how the server ended and the last lines it printed; while it runs, only if `wanted`.
+
+        If neither, return what it wrote to standard error since then (by `time.monotonic`), with the seconds from then.
+        """
         if self._closed:
             return []
         # a dying program closes its ports first; one that goes on prints only afterwards why it closed one
-        with anyio.move_on_after(_AFTER):
-            while wanted and not self.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
+        with anyio.move_on_after(_AFTER if wanted else _LOOK):
+            while not self.child.ended():  # noqa: ASYNC110 -- what it waits for is in another process
                 await anyio.sleep(_LOOK)
         ended = self.child.ended()
         if not (ended or wanted):
-            return []
+            errors = [(at - since, line) for at, line in [*self._errors] if at >= since]
+            return [f"stderr of the server, at {at:.4f} s: {plain(line[:_ERROR], chr(9))}" for at, line in errors]
         await self._heard(ended)
         state = [f"the server ended: {ended}"] if ended else []
-        return state + [f"the server printed: {line}" for line in [*self.lines]]
+        return state + [f"the server printed: {plain(line, chr(9))}" for line in [*self.lines]]
 
     async def _heard(self, ended: str) -> None:
         """Wait until the last output of an ended server has been read; processes that it started may still print."""
@@ -188,8 +198,11 @@ class Server:
                         poll.unregister(descriptor)
                         ended.append(descriptor)
                 *whole, last = (rest[descriptor] + data.decode(errors="backslashreplace")).split("\n")
+                now = monotonic()
                 for line in whole if data or not last else [last]:
                     self._note(line.rstrip("\r")[:_LINE])
+                    if descriptor == self.child.stderr:
+                        self._errors.append((now, self.lines[-1]))
                 rest[descriptor] = last[:_LINE]
             self._open.difference_update(ended)
 
