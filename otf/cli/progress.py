@@ -108,14 +108,18 @@ class Figures:
                 *([f"about {left:.0f} s left"] if left is not None else []),
             ]
         )
-        if not self.inputs:
+        if not self.inputs and not self.ended:
             yield "no path has begun: failures of earlier runs are tried first"
             return
+        if self.inputs:  # else other processes drive the paths
+            yield from self._met()
+        yield counted(self.failures, "failure")
+
+    def _met(self) -> Iterator[str]:
         share = f"{100 * self.waited / self.lasted:.0f} %" if self.lasted else "0 %"
         yield f"waiting for quiescence: {share} of the time; possible states now: {self.possible}"
         pairs = counted(len(self.pairs), "pair")
         yield f"met: {counted(len(self.met), 'state')}, {counted(len(self.inputs), 'input')}, {pairs} of both"
-        yield counted(self.failures, "failure")
 
     def _sent(self, number: int, event: Sent) -> None:
         self._steps[number] = self._steps.get(number, 0) + 1

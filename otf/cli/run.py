@@ -72,7 +72,7 @@ def _drive_and_report(loaded: Bench, settings: Settings, options: RunOptions, as
     settings, covered = counting(loaded, settings, options.until)
     campaign = Campaign(loaded, settings)
     printer = SummaryPrinter(campaign.summary, settings, loaded, options.unrecorded)
-    with _show_meanwhile(asked, options.parameters, campaign) as watch:
+    with _show_meanwhile(asked, options.parameters, campaign, printer) as watch:
         done, error = _drive(campaign, None if asked.as_json else printer, watch)
         if asked.as_json:
             document({**campaign_data(campaign.summary, settings, error), **_coverage(covered)})
@@ -93,7 +93,9 @@ def _drive_and_report(loaded: Bench, settings: Settings, options: RunOptions, as
 
 
 @contextmanager
-def _show_meanwhile(asked: RunCommand, sets: dict[str, object], campaign: Campaign) -> Generator[_Watch]:
+def _show_meanwhile(
+    asked: RunCommand, sets: dict[str, object], campaign: Campaign, printer: SummaryPrinter
+) -> Generator[_Watch]:
     """Yield a function that wraps a listener so that a page shows the campaign, and in the end the report."""
     if asked.page is None and asked.report is None:
         yield lambda inner: inner
@@ -106,7 +108,7 @@ def _show_meanwhile(asked: RunCommand, sets: dict[str, object], campaign: Campai
     if asked.page is None:
         yield lambda inner: inner
     else:
-        with live(asked.page, campaign, bench, warn) as shown:
+        with live(asked.page, campaign, bench, warn, printer) as shown:
             yield shown.watch
             shown.end(lambda: report_page(folder, bench, sets))
     if asked.report is not None:

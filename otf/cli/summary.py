@@ -167,17 +167,30 @@ class SummaryPrinter:
         yield from _bytes(shown)
         if shrunk is not None and shrunk.before:
             yield from notes(shrunk, lambda other: self._call(other, drives=True))
-        yield f"  look at it:      otf show {self._call(shown)}"
-        yield f"  judge it again:  otf replay {self._call(shown)}"
-        yield f"  drive it again:  otf rerun {self._call(shown, drives=True)}"
+        yield from (f"  {f'{what}:':16} {command}" for what, command in self.commands(group))
+        yield ""
+
+    def commands(self, group: FailureGroup) -> Iterator[tuple[str, str]]:
+        """Yield what to do with a failure, and how."""
+        shown, shrunk = group.shrunk or group.first, group.shrunk
+        yield "look at it", f"otf show {self._call(shown)}"
+        yield "judge it again", f"otf replay {self._call(shown)}"
+        yield "drive it again", f"otf rerun {self._call(shown, drives=True)}"
         if group.tries > 1 or (shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1):
-            yield f"  is it repaired:  otf rerun {self._call(shown, drives=True)} --confidence 0.99"
+            yield "is it repaired", f"otf rerun {self._call(shown, drives=True)} --confidence 0.99"
         if (recorded := kept_recording(group.first.trace)) is not None:
-            yield f"  recorded:        {shlex.quote(str(recorded))}"
+            yield "recorded", shlex.quote(str(recorded))
         if shrunk is not None and shrunk.program is not None:
             without = "" if find_spec("pytest") else "  (pytest is not installed)"
-            yield f"  as a test:       pytest {shlex.quote(str(shrunk.program))}{without}"
-        yield ""
+            yield "as a test", f"pytest {shlex.quote(str(shrunk.program))}{without}"
+
+    def onwards(self) -> Iterator[tuple[str, str]]:
+        """Yield what to do with the campaign while it runs, and after it was stopped."""
+        folder, reference = shlex.quote(str(self._settings.out)), self._settings.reference
+        named = "" if is_shipped(reference) else f"{shlex.quote(reference)} "
+        options = repeated(self._bench, reference, drives=True) + self._given
+        yield "report what it has so far", f"otf report {folder}{self._named(drives=False)}"
+        yield "go on after a stop", f"otf run {named}--resume {folder}{options}"
 
     def _call(self, result: PathResult | Shrunk, *, drives: bool = False) -> str:
         given = self._given if drives else ""

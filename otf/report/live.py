@@ -19,6 +19,10 @@ _CARDS: Final = {
     "known": "known issues",
     "undecided": "inconclusive paths",
 }
+STOP: Final = (
+    "Press Ctrl-C in its terminal. The paths that ended count, the trace of one under way is kept, a failure keeps the "
+    "shortest run found so far, and this page becomes the report."
+)
 
 
 def live_page(title: str, state: dict[str, Any] | None = None) -> str:
@@ -42,16 +46,24 @@ def live_page(title: str, state: dict[str, Any] | None = None) -> str:
         tag("h2", "Failures"),
         tag(
             "div",
-            tag("div", tag("ul", id="failures"), tag("pre", id="story")),
-            tag("figure", tag("figcaption", "states met over the steps"), _curve()),
+            tag("div", tag("p", "none so far", id="none"), tag("div", id="failures")),
+            tag("figure", tag("figcaption", "states met over the steps"), _curve(), id="chart"),
             class_="beside live",
         ),
-        tag("h2", "Possible states now"),
-        tag("ul", id="possible"),
+        tag(
+            "div",
+            tag("div", tag("h2", "Last events"), tag("pre", id="events")),
+            tag("div", tag("h2", "Possible states now"), tag("ul", id="possible")),
+            id="path",
+            class_="beside",
+        ),
+        tag("h2", "To stop it"),
+        tag("p", STOP),
+        tag("div", id="commands"),
         id="content",
     )
     inside = [] if state is None else [tag("script", _json(state), type="application/json", id="live-data")]
-    scripts = own("page.js") + "\n" + own("live.js")
+    scripts = "\n".join(map(own, ("widgets.js", "page.js", "live.js")))
     return framed(
         name, own("page.css"), scripts, top, main, *inside, mark=MARK, connects="'self'" if state is None else "'none'"
     )

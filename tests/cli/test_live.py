@@ -6,24 +6,27 @@ import json
 import re
 import socket
 from collections.abc import Generator
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import Mock
 
 import pytest
 
 from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Settings, Summary
 from otf.campaign.results import KnownIssueCount
-from otf.campaign.settings import UNLIMITED
+from otf.campaign.settings import UNLIMITED, Workers
 from otf.campaign.summary import callback
-from otf.cli.tools.live import CLIENTS, POINTS, LiveFigures, LivePage, live
+from otf.cli.summary import SummaryPrinter
+from otf.cli.tools.live import CLIENTS, LivePage, live
+from otf.cli.tools.live_figures import LAST, POINTS, LiveFigures
 from otf.core import Model, Oracle, View
 from otf.errors import UsageError
 from otf.models.coffee import bench, coffee
 from otf.report.live import live_page
-from otf.trace.events import Sent
-from otf.trace.verdict import Signature, Verdict
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Taken
+from otf.trace.verdict import Failure, Signature, Verdict
 from tests.cli.command import failed, otf
 from tests.report.browser import CHROMIUM, browser
 from tests.report.runs import HOSTILE
@@ -32,7 +35,7 @@ from tests.report.runs import HOSTILE
 @pytest.fixture
 def campaign(tmp_path: Path) -> Campaign:
     """A campaign that has not begun."""
-    return Campaign(bench(), Settings(out=tmp_path / "out", traces=4))
+    return Campaign(bench(), Settings(out=tmp_path / "out", traces=4, reference="coffee"))
 
 
 def view() -> View:
@@ -46,6 +49,11 @@ def result() -> PathResult:
     return PathResult(1, Verdict("pass"), 20, Path("out/path-0001.jsonl"))
 
 
+def told(state: dict[str, Any]) -> list[tuple[str, str]]:
+    """The failures of a page, with their paths."""
+    return [(each["what"], each["of"]) for each in state["failures"]]
+
+
 def test_the_figures(campaign: Campaign) -> None:
     """Steps, states that were certain, the possible ones now, and the failures with their paths."""
     figures = LiveFigures(campaign, Listener())
@@ -56,7 +64,7 @@ def test_the_figures(campaign: Campaign) -> None:
     campaign.summary.failures[signature] = FailureGroup(signature, result())
     state = figures.state()
     assert (state["steps"], state["met"], state["possible"], state["paths"]) == (20, 1, ["0"], 1)
-    assert state["failures"] == [f"{signature} (1 of 1 path)"]
+    assert told(state) == [(str(signature), "1 of 1 path")]
     assert state["left"] > 0
 
 
@@ -66,7 +74,7 @@ def test_a_known_issue_has_the_verdict_of_the_terminal(campaign: Campaign) -> No
     campaign.summary.add(result())
     state = LiveFigures(campaign, Listener()).state()
     assert (state["ruling"], state["tone"], state["known"]) == ("pass, 1 known issue", "known", 1)
-    assert state["failures"] == ["known issue: it is loud (1 of 1 path)"]
+    assert told(state) == [("known issue: it is loud", "1 of 1 path")]
 
 
 def test_figures_of_a_time(tmp_path: Path) -> None:
@@ -103,7 +111,7 @@ def test_a_tile_and_the_chart_show_the_same_steps(campaign: Campaign) -> None:
 
 def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """They count once, however often a model forgets them, and the table of known ones is bounded."""
-    monkeypatch.setattr("otf.cli.tools.live.KNOWN", 3)
+    monkeypatch.setattr("otf.cli.tools.live_figures.KNOWN", 3)
     figures = LiveFigures(campaign, Listener())
     for _ in range(10):
         figures.enabled(1, view())
@@ -279,14 +287,21 @@ def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
     figures = LiveFigures(campaign, Listener())
     figures.enabled(1, view())
     figures.sample()
-    state = {**figures.state(), "failures": [HOSTILE], "done": True}
+    lines = [[["fail", HOSTILE]]] * 2
+    newest, known = (
+        {"what": what, "of": "1 of 1 path", "story": lines, "commands": [["look at it", HOSTILE]]}
+        for what in (HOSTILE, "known issue: it is loud")
+    )
+    state = {**figures.state(), "events": [HOSTILE], "failures": [newest, known], "done": True}
     file = tmp_path / "page.html"
     file.write_text(live_page(HOSTILE, state), encoding="utf-8")
     with browser(tmp_path / "profile") as seen:
         seen.size(390, dark=True)
         seen.open(file)
         assert seen.ask("document.getElementById('paths').textContent") == "0 of 4"
-        assert seen.ask("document.querySelector('#failures li').textContent").startswith("</script>")
+        assert seen.ask("document.querySelector('#failures summary').textContent").startswith("</script>")
+        assert seen.ask("[...document.querySelectorAll('#failures details')].map(each => each.open)") == [True, False]
+        assert seen.ask("document.querySelectorAll('#failures button').length") == 2
         assert seen.ask("document.documentElement.scrollWidth") <= 390
         assert seen.ask("document.getElementById('curve').getAttribute('points').split(' ').length") == 2
         assert (seen.ask("document.title").startswith("otf run: </script>"), seen.console) == (True, [])
@@ -295,8 +310,69 @@ def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
 def test_the_paths_under_way_are_named(campaign: Campaign) -> None:
     """Which paths run, at which step, and the seed: whoever watches can drive the same again."""
     watching = LiveFigures(campaign, Listener())
-    assert watching.state()["now"] == ""
+    assert watching.state()["now"] == "no path is under way: the system is started, or a failure is confirmed"
     for number in (1, 1, 2, 3, 4, 5):
         watching.enabled(number, view())
     told = "running: path 1, step 2; path 2, step 1; path 3, step 1; path 4, step 1; and 1 more (seed 0)"
     assert watching.state()["now"] == told
+
+
+class Hearing(Listener):
+    """A listener that takes events, as those of the command do."""
+
+    def event(self, number: int, event: Event) -> None:
+        """Take it."""
+
+
+def test_the_last_events_of_a_path(campaign: Campaign) -> None:
+    """Those of the first path under way; between two paths, those of the one that ended."""
+    watching = LiveFigures(campaign, Hearing())
+    for at in range(LAST + 1):
+        watching.event(1, Sent(at, "slot", 0.0))
+    for event in (Seen("tea", "slot", 1.0), Closed("slot", "reset", 2.0), Quiet(3.0), Taken(1, 3.0)):
+        watching.event(2, event)
+    assert watching.state()["events"] == [f"-> {at}" for at in range(1, LAST + 1)]
+    watching.path(result(), Summary())
+    assert watching.state()["events"] == ["<- 'tea'", "<- the port slot ended: reset", "quiet"]
+    watching.path(replace(result(), number=2), Summary())
+    assert watching.state()["events"][0] == "<- 'tea'"
+
+
+def test_nothing_is_judged_before_a_path_has_ended(campaign: Campaign) -> None:
+    """The page says so, and why a path is not yet under way."""
+    watching = LiveFigures(campaign, Listener())
+    assert (watching.state()["ruling"], watching.state()["tone"]) == ("none yet", "")
+    watching.failed_start(1, "the port is in use", 0.5)
+    now = "path 1 could not reach the system, and is driven again in 0.5 s: the port is in use"
+    assert watching.state()["now"] == now
+    campaign.summary.add(result())
+    watching.path(result(), campaign.summary)
+    assert (watching.state()["ruling"], "reach" in watching.state()["now"]) == ("pass", False)
+
+
+def test_states_that_workers_met(tmp_path: Path) -> None:
+    """They drive the paths, so no view comes here: the states of their paths count, or the page says that none do."""
+    workers = Workers(2, ("-m", "otf.cli.worker"), b"{}")
+    campaign = Campaign(bench(), Settings(out=tmp_path / "out", workers=workers))
+    watching = LiveFigures(campaign, Listener())
+    assert (watching.state()["met"], watching.state()["now"]) == (0, "the paths run in 2 workers (seed 0)")
+    campaign.summary.add(result())
+    assert watching.state()["met"] is None
+    campaign.summary.parts.tried(["a coin", "a button", "b coin"])
+    assert watching.state()["met"] == 2
+
+
+def test_a_failure_of_the_page_is_that_of_its_text(campaign: Campaign) -> None:
+    """Its headline, its text and its commands are of one run, even if a later path failed in fewer steps."""
+    printer = SummaryPrinter(campaign.summary, campaign.settings, campaign.bench)
+    exact = Signature("unasked", "int", "Button()", "no output", "Coffee()")
+    failure = Failure(exact, 3, 2, "Button()", "Coffee()", "")
+    group = FailureGroup(exact, replace(result(), verdict=Verdict("fail", failure)))
+    group.meet(replace(result(), number=2, steps=2, verdict=Verdict("fail", replace(failure, seen="Tea()"))))
+    campaign.summary.failures[exact] = group
+    figures = LiveFigures(campaign, Listener(), printer)
+    (shown,) = figures.state()["failures"]
+    assert shown["what"] == "unasked: Button() -> expected no output, seen Coffee()"
+    assert shown["story"][0][0] == ("fail", "FAIL (unasked): Button() -> expected no output, seen Coffee()")
+    assert shown["commands"][0] == ("look at it", "otf show out/path-0001.jsonl")
+    assert figures.state()["commands"][1] == ("go on after a stop", f"otf run --resume {campaign.settings.out}")

@@ -84,6 +84,13 @@ def test_nothing_is_known_at_first() -> None:
     assert figures(time=10.0).left(12.0) == 0.0
 
 
+def test_paths_that_workers_drive() -> None:
+    """Their inputs do not come here, so nothing is said of them; it was said that no path had begun."""
+    told = figures()
+    told.path(1, 5, failed=False)
+    assert list(told.lines(5.0)) == ["5 steps, 1.0 a second, about 5 s left", "0 failures"]
+
+
 def test_the_rate_of_the_paths_is_no_estimate_of_shrinking() -> None:
     """While a failure is shrunk, the seconds of its budget are shown, and nothing is said of an end."""
     told = driven()

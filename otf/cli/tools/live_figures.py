@@ -1,0 +1,215 @@
+"""The figures of a running campaign, its failures, and the last events of a path, for `otf run --page`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from time import monotonic, time
+from typing import Any, Final, Protocol
+
+from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
+from otf.campaign.results import Shrunk
+from otf.campaign.settings import UNLIMITED
+from otf.campaign.summary import callback
+from otf.core import Node, View
+from otf.report.failures import PHONE, SCREEN, toned
+from otf.trace.events import Closed, Event, Quiet, Seen, Sent
+from otf.trace.explain import explanation
+from otf.trace.result import counted
+from otf.trace.title import title
+from otf.values import show
+from otf.values.text import shortened
+
+POINTS: Final = 400  # of the curve; at that number, every second one is dropped
+KNOWN: Final = 100_000  # nodes
+SHOWN: Final = 12  # possible states
+KINDS: Final = 50  # failures
+RUNNING: Final = 4  # paths to name
+LAST: Final = 8  # events of a path under way
+WIDE: Final = 200  # characters of such an event
+
+
+class Commands(Protocol):
+    """What to do next, as pairs of a purpose and a command line."""
+
+    def commands(self, group: FailureGroup) -> Iterable[tuple[str, str]]:
+        """Return what to do with a failure."""
+        ...
+
+    def onwards(self) -> Iterable[tuple[str, str]]:
+        """Return what to do with the campaign while it runs, and after it was stopped."""
+        ...
+
+
+class LiveFigures(Listener):
+    """Notes what a page shows of a campaign, and passes everything on to another listener."""
+
+    def __init__(self, campaign: Campaign, inner: Listener, commands: Commands | None = None) -> None:
+        self._campaign, self._inner, self._commands = campaign, inner, commands
+        self._began = monotonic()
+        self._view: View | None = None
+        self._met: set[Node] = set()
+        # by their ids, which stay valid as long as the nodes are kept here
+        self._known: dict[int, Node] = {}
+        # inputs chosen on the paths under way; the summary counts the others, wherever they were driven
+        self._chosen: dict[int, int] = {}
+        self._now = ""
+        self._growth: list[tuple[int, int]] = [(0, 0)]
+        self.done: bool = False
+        self._enabled = inner.enabled if callback(inner, "enabled", 0) else None
+        # the last events of each path under way, and of the last that ended
+        self._events: dict[int, deque[Event]] = {}
+        self._ended = deque[Event]()
+        # each failure as the page shows it, with the run that it tells
+        self._shown: dict[object, tuple[PathResult | Shrunk, dict[str, Any]]] = {}
+        # a method of this class would cost time at each event, even if the other listener wants none
+        vars(self).update(event=self._note if callback(inner, "event", 0) else inner.event)
+
+    def _note(self, number: int, event: Event) -> None:
+        last = self._events.get(number)
+        if last is None:
+            last = self._events[number] = deque(maxlen=LAST)
+        last.append(event)
+        self._inner.event(number, event)
+
+    def enabled(self, number: int, view: View) -> None:
+        """Note the possible states."""
+        self._view = view
+        self._chosen[number] = self._chosen.get(number, 0) + 1
+        nodes = view.nodes
+        # hashing a node costs more than the rest, and nearly all are known: look up their ids first
+        if len(nodes) == 1 and id(nodes[0]) not in self._known:
+            self._meet(nodes[0])
+        if self._enabled is not None:
+            self._enabled(number, view)
+
+    def _meet(self, node: Node) -> None:
+        if len(self._known) >= KNOWN:  # a model forgets nodes and creates new ones
+            self._known.clear()
+        self._known[id(node)] = node
+        self._met.add(node)
+
+    def path(self, result: PathResult, summary: Summary) -> None:
+        """Pass a path on; the summary has counted its steps."""
+        self._chosen.pop(result.number, None)
+        self._ended = self._events.pop(result.number, self._ended)
+        self._now = ""
+        self._inner.path(result, summary)
+
+    def failed_start(self, number: int, why: str, pause: float) -> None:
+        """Note that a path could not reach the system."""
+        self._now = f"path {number} could not reach the system, and is driven again in {pause:.2g} s: {why}"
+        self._inner.failed_start(number, why, pause)
+
+    def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
+        """Note the progress of shrinking."""
+        self._now = f"shrinking a failure, {group.first.steps} -> {length} steps, {transitions} inputs sent"
+        self._inner.shrinking(group, length, transitions)
+
+    def failure(self, group: FailureGroup) -> None:
+        """Pass a failure on."""
+        self._now = ""
+        self._inner.failure(group)
+
+    @property
+    def steps(self) -> int:
+        """Return the steps of counted paths and of those under way; the last choice may not have been sent yet."""
+        return self._campaign.summary.steps + sum(max(0, each - 1) for each in [*self._chosen.values()])
+
+    @property
+    def met(self) -> int:
+        """Return how many states were met; processes of their own report those that the strategy counts."""
+        return len(self._met) or len({pair.partition(" ")[0] for pair in self._campaign.summary.parts.met.copy()})
+
+    def sample(self) -> None:
+        """Add a point to the curve."""
+        self._growth.append((self.steps, self.met))
+        if len(self._growth) > POINTS:
+            del self._growth[1:-1:2]
+
+    def state(self) -> dict[str, Any]:
+        """Return the figures as JSON data; another thread may call it."""
+        summary, settings = self._campaign.summary, self._campaign.settings
+        result = summary.result
+        steps, seconds = self.steps, monotonic() - self._began + self._campaign.spent
+        nodes = () if self._view is None else self._view.nodes
+        groups, ended = list(summary.failures.values()), bool(summary.paths or summary.failures)
+        issues = [each for each in summary.known_issues if each.count]
+        met = self.met
+        return {
+            "done": self.done,
+            "tone": result.tone if ended else "",
+            "paths": summary.paths,
+            "ruling": result.ruling if ended else "none yet",
+            "at": time(),
+            "traces": settings.traces if settings.traces < UNLIMITED else None,
+            "steps": steps,
+            "rate": steps / seconds if seconds else 0.0,
+            "seconds": seconds,
+            "left": None if self._now else self._left(seconds),
+            "met": met if met or not summary.steps else None,
+            "kinds": len(groups),
+            "known": len(result.seen_issues),
+            "undecided": len(summary.inconclusive),
+            "now": self._now or self._running(),
+            "events": self._last(),
+            "possible": [show(node.value) for node in nodes[:SHOWN]],
+            # the newest first: it is the one that is open
+            "failures": [
+                *(self._told(each, each.count) for each in groups[: -KINDS - 1 : -1]),
+                *(self._told(each.group, each.count, f"known issue: {each.says}") for each in issues[:KINDS]),
+            ],
+            "commands": list(self._commands.onwards()) if self._commands else [],
+            "growth": [*self._growth, *({(steps, met)} - {self._growth[-1]})],
+        }
+
+    def _told(self, group: FailureGroup | None, paths: int, says: str = "") -> dict[str, Any]:
+        """Return a failure with its text and commands, all of the shortest run that can be told."""
+        of = f"{paths:,} of {counted(self._campaign.summary.paths, 'path')}"
+        if group is None:
+            return {"what": says, "of": of, "story": [], "commands": []}
+        shown = group.shrunk or group.first
+        key = says or group.signature
+        # made once for each run: the text of a failure costs more than all figures
+        if key not in self._shown or self._shown[key][0] is not shown:
+            failure = shown.verdict.failure
+            told = [toned(explanation(shown.verdict, shown.events, wide), wide) for wide in (SCREEN, PHONE)]
+            does = list(self._commands.commands(group)) if self._commands else []
+            what = says or (title(failure) if failure else str(group.signature))
+            self._shown[key] = shown, {"what": what, "story": told, "commands": does}
+        return {**self._shown[key][1], "of": of}
+
+    def _last(self) -> list[str]:
+        """Return the last events of the first path under way, or of the one that has just ended."""
+        events = self._events.copy()
+        return [*filter(None, map(_described, (events[min(events)] if events else self._ended).copy()))]
+
+    def _running(self) -> str:
+        """Return which paths are under way, and at which step."""
+        under_way = sorted(self._chosen.copy().items())
+        shown = [f"path {number}, step {chosen:,}" for number, chosen in under_way[:RUNNING]]
+        more = f"; and {len(under_way) - RUNNING} more" if len(under_way) > RUNNING else ""
+        if shown:
+            return f"running: {'; '.join(shown)}{more} (seed {self._campaign.settings.seed})"
+        if (workers := self._campaign.settings.workers) is not None:
+            return f"the paths run in {counted(workers.processes, 'worker')} (seed {self._campaign.settings.seed})"
+        return "no path is under way: the system is started, or a failure is confirmed"
+
+    def _left(self, seconds: float) -> float | None:
+        summary, settings = self._campaign.summary, self._campaign.settings
+        bounds = [] if settings.time is None else [max(0.0, settings.time - seconds)]
+        if summary.paths and settings.traces < UNLIMITED:
+            bounds.append(seconds * (settings.traces - summary.paths) / summary.paths)
+        return min(bounds, default=None)
+
+
+def _described(event: Event) -> str:
+    match event:
+        case Sent(value) | Seen(value):
+            return shortened(f"{'->' if isinstance(event, Sent) else '<-'} {show(value)}", WIDE)
+        case Closed(port, reason):
+            return shortened(f"<- the port {port} ended: {reason}", WIDE)
+        case Quiet():
+            return "quiet"
+        case _:
+            return ""
