@@ -1,7 +1,7 @@
 """Codecs: pure functions between values and the bytes of a port.
 
-Here are their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text. In the
-latter, each dataclass has a pattern with its fields in braces; plain text and numbers have the pattern `{}`.
+This module has their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text.
+In that codec, each dataclass has a pattern with its fields in braces; plain text and numbers have the pattern `{}`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from otf.values import show
 class PortAction(Enum):
     """An input that acts on the port itself instead of sending bytes: a codec returns it in place of bytes.
 
-    Connections open and close, and serial lines have breaks and pulses. A command that the bench gives resets a board
-    or switches its power: `Life(actions={"console": {PortAction.RESET: ["st-flash", "reset"]}})`. If the tester ends a
-    connection, no output follows; if the system ends it, the output is `Ended`.
+    Some actions open and close a connection, and some send a break or a pulse on a serial line. Others run a command of
+    the bench, which resets a board or switches its power: `Life(actions={"console": {PortAction.RESET: ["st-flash",
+    "reset"]}})`. If the tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
 
     >>> from otf.codec import lines
     >>> class Hangup: pass
@@ -81,7 +81,7 @@ class Codec(Protocol):
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of all inputs and outputs, which are needed to read traces."""
+        """Return the types of all inputs and outputs; otf needs them to read traces."""
         ...
 
     def port(self, value: object) -> str:
@@ -202,9 +202,9 @@ def lines(
 
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` is any line of text.
 
-    `port` is the name of the port. If there are several, such as the clients of a server, `port_field` is the field, in
-    all dataclasses, that names the port of a value; it is not in the patterns. With a `PortAction` instead of a
-    pattern, a dataclass is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a
+    `port` is the name of the port. If there are several ports, such as the clients of a server, each dataclass has a
+    field `port_field` that names the port of a value; this field is not in the patterns. With a `PortAction` instead of
+    a pattern, a dataclass is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a
     pattern that does not fit its dataclass, or that another dataclass has too.
 
     >>> from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A codec for each port, combined in one line; and values that name their port, for clients that speak alike."""
+"""One codec made of a codec for each port; and values that name their port, for clients that send the same messages."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class PortCodecs:
         return self.by_port[self.port(value)].encode(value.message if isinstance(value, At) else value)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output with these bytes, from the codec of the port. Raises what that raises."""
+        """Return the output with these bytes, from the codec of the port. Raises what that codec raises."""
         return self._at(port, self.by_port[port].decode(port, data))
 
     def decode_input(self, port: str, data: bytes) -> object:
-        """Return the input with these bytes, from the codec of the port. Raises what that raises."""
+        """Return the input with these bytes, from the codec of the port. Raises what that codec raises."""
         codec = self.by_port[port]
         return self._at(port, getattr(codec, "decode_input", codec.decode)(port, data))
 
@@ -80,8 +80,8 @@ MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each p
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
     """Return the codec of a bench with several ports: a codec for each, by name, or in a dict for other names.
 
-    The type of a value determines its port. If two ports share a type, as two clients of one server do, their values
-    name the port: `At("alice", Get("/"))`, as inputs and as outputs. Raises UsageError without ports.
+    The type of a value determines its port. If two ports share a type, as two clients of one server do, both inputs and
+    outputs name the port: `At("alice", Get("/"))`. Raises UsageError without ports.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

@@ -63,8 +63,8 @@ CLASSES: Final = (
 class CanError:
     """An error frame: what the tester's own controller reports about the bus, if port and codec have `errors=True`.
 
-    `what` holds some of `CLASSES`. The data of the frame say more, but differ between controllers: the trace has them
-    as bytes, but they are not part of the value.
+    `what` holds some of `CLASSES`. The data of the frame say more, but they differ between controllers. So the trace
+    has them as bytes, and they are not part of the value.
 
     >>> CanError(("protocol", "bus error")).what
     ('protocol', 'bus error')

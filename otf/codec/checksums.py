@@ -21,7 +21,7 @@ _TOP: Final = 0xFF
 
 @dataclass(frozen=True)
 class Computed(Format):
-    r"""A number computed from the bytes of the fields from `first` to `last`; "" is an end of the message.
+    r"""A number computed from the bytes of the fields from `first` to `last`; "" stands for an end of the message.
 
     >>> Computed(u8, len).of(b"abc")
     b'\x03'
@@ -53,8 +53,8 @@ class Computed(Format):
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
     r"""Return the format of a length in bytes: of the fields from `first` to `last`, by default of all that follow it.
 
-    `plus` is added to it, if a protocol counts differently. For the length of a single field, prefer `raw`, `text` or
-    `sized`.
+    The number sent is the length and `plus`, if a protocol counts differently. For the length of a single field, prefer
+    `raw`, `text` or `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")

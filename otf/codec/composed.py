@@ -43,9 +43,9 @@ class _Items(Format):
 
 
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
-    r"""Return the format of a tuple: a fixed count, after a count, or as many as there are up to the end (`rest`).
+    r"""Return the format of a tuple: with a fixed count, behind a count, or up to the end of the message (`rest`).
 
-    `each` is the format of an item; dataclasses have their own. The type of the field is tuple[X, ...].
+    `each` is the format of an item; if the items are dataclasses, it is theirs. The type of the field is tuple[X, ...].
 
     >>> from otf.codec.fields import u8, u16be
     >>> items(u8, u16be).bound(tuple[int, ...], print).write((1, 2))
@@ -83,9 +83,9 @@ class _Sized(Format):
 
 
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
-    r"""Return the format of anything in a given number of bytes, or after its length in bytes.
+    r"""Return the format of anything that has a given number of bytes, or that stands behind its length in bytes.
 
-    `inner` is its format; dataclasses have their own.
+    `inner` is the format of the content; a dataclass has its own.
 
     >>> from otf.codec.fields import u8, u16be
     >>> sized(u16be, items(rest, u8)).bound(tuple[int, ...], print).write((1, 2))

@@ -18,7 +18,7 @@ PROFILES: Final[Mapping[int, str]] = {1: "p01", 2: "p02", 5: "p05", 11: "p11"}
 
 @dataclass(frozen=True, slots=True)
 class WrongChecksum:
-    """A message whose checksum does not match its bytes: a kind of output, and an input that falsifies a checksum.
+    """A message whose checksum does not match its bytes, as an output that came or as an input to send.
 
     >>> WrongChecksum("speed").message
     'speed'

@@ -38,8 +38,8 @@ def from_scapy(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its scapy layer (a class); you install scapy yourself.
 
-    The field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. Fields missing from the
-    dataclass, such as lengths and checksums, are computed. The rest is as for `from_construct`.
+    The field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. The library computes
+    fields that the dataclass lacks, such as lengths and checksums. The rest is as for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> class Coin:  # stands in for a layer; scapy is under the GPL, and otf never requires it

@@ -64,7 +64,7 @@ class RecordCodec(OnePort):
     def seal(self, data: bytes) -> bytes:
         """Return a frame with its final checksum corrected; unchanged if no record has a checksum there.
 
-        For malformed inputs: if the checksum is wrong, a system looks at nothing else.
+        Malformed inputs need this: if the checksum is wrong, a system looks at nothing else.
         """
         kinds = (each for each in self.formats.values() if isinstance(each, _Record))
         return next((right for each in kinds if (right := each.sealed(data))), data)
@@ -78,9 +78,9 @@ def records(
 ) -> RecordCodec:
     """Return the codec of these dataclasses, whose annotations are the formats of their fields.
 
-    `kinds` are encoded and decoded; `inputs` are only encoded, for requests with the same bytes as answers; `actions`
-    are inputs that connect or close. Decoded messages must differ in a constant. Raises UsageError that names the field
-    if a format does not fit.
+    The codec encodes and decodes `kinds`. It only encodes `inputs`: use these for requests with the same bytes as
+    answers. `actions` are inputs that connect or close. Decoded messages must differ in a constant. Raises UsageError
+    that names the field if a format does not fit.
 
     >>> from otf.codec.checksums import checksum, crc16_modbus
     >>> from otf.codec.fields import u8, u16be, u16le

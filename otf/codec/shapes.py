@@ -1,4 +1,4 @@
-"""Converts between dataclasses and another library's objects: fields have the same names, and types are checked.
+"""Converts between dataclasses and another library's objects, whose fields have the same names; it checks the types.
 
 A `ClassVar` with a value is on the wire but not part of the value, as in `otf.codec.records`.
 """
@@ -20,7 +20,7 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 
 class Shape(NamedTuple):
-    """How to make values of a type from what a library has read, and what to give the library to write them."""
+    """Says how to make values of a type from what a library has read, and what to give the library to write them."""
 
     load: Convert
     dump: Convert

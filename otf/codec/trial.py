@@ -1,9 +1,9 @@
-"""Tries other people's decoders in a separate process: what would run forever ends there.
+"""Tries third-party decoders in a separate process, which ends if a decoder would run for ever.
 
 A library that runs C code, or catches exceptions, can be interrupted neither by a thread nor by a signal handler. So a
-copy of this process decodes first, and the kernel kills it if it takes too much. Only then does this process decode the
-same bytes. The only answer is that it survived. This takes tens of microseconds, so it happens only for libraries that
-promise no end (`MessageForm.endless`).
+copy of this process decodes first, and the kernel kills the copy if it takes too much time or memory. Only if the copy
+survived does this process decode the same bytes. This takes tens of microseconds, so otf does it only for libraries
+that may never end (`MessageForm.endless`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SECONDS: Final = 1.0
 MEMORY: Final = 256 << 20
 """Bytes that decoding may take in addition to the tester's own."""
 WAITING: Final = 60.0
-"""Seconds for an answer: a child that takes this long without CPU time waits for something that is not here."""
+"""Seconds for an answer: a child that takes this long without using the CPU waits for something that will not come."""
 TRIALS: Final = set[int]()
 """The processes, which belong to no system under test."""
 

@@ -20,7 +20,8 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 class HttpRequest:
     """A request; the codec adds `host`, and `content-length` if there is a body.
 
-    A body that is not bytes is sent as JSON, with `content-type: application/json` unless the headers have one.
+    The codec sends a body that is not bytes as JSON, with `content-type: application/json` unless the headers have a
+    type.
 
     >>> HttpRequest("POST", "/holds", body={"room": "red"})
     HttpRequest(method='POST', target='/holds', headers=(('content-type', 'application/json'),), body=b'{"room":"red"}')
@@ -43,8 +44,8 @@ class HttpRequest:
 class HttpResponse:
     r"""A response, with those of its headers that the codec keeps; their names are in lower case.
 
-    A body that is an object or an array of JSON is compared as a value: spaces and the order of keys do not count.
-    It is written in one way, and may be given as a value. Any other body is compared byte by byte.
+    otf compares a body that is an object or an array of JSON as a value: spaces and the order of keys do not count. You
+    may give such a body as a value; the codec writes it in one way. otf compares any other body byte by byte.
 
     >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
     True

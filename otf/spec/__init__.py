@@ -63,28 +63,28 @@ class _Guarded:
 
 @dataclass(frozen=True, init=False)
 class Spec(Generic[State, Input]):
-    """The model of a system, with its `name`: from the `initial` state on, what may happen for each state and input.
+    """The model of a system: from the `initial` state on, it says what may happen for each state and input.
 
     `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
-    unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `inputs` are the inputs
-    to try: a list, in which a Hypothesis strategy stands for its values, or a function of the state. Without `inputs`,
-    they are the values of the type that `step` declares for its input; `values` replaces the values of types (see
-    `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST",
-    section 8.5.
+    unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `name` is the name of the
+    model. `inputs` are the inputs to try: a list, in which a Hypothesis strategy stands for its values, or a function
+    of the state. Without `inputs`, they are the values of the type that `step` declares for its input; `values`
+    replaces the values of types (see `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing
+    Reactive Systems with GAST", section 8.5.
 
     `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If it
-    yields nothing, the input is not sent. Without it, or if it returns None, any answer may come (see `otf run
-    --malformed`).
+    yields nothing, otf does not send that input. Without `malformed`, or if it returns None, any answer may come (see
+    `otf run --malformed`).
 
-    `timers` run from the beginning, as in a device that ticks from power-on: `timers=[start("tick", 0, 0.12)]`. If the
-    system, and so the timer, was started before its ports were opened, the timer expires sooner.
+    `timers` are those that run from the beginning. For a device that ticks from power-on, write `timers=[start("tick",
+    0, 0.12)]`. If the device was on before otf opened its ports, the timer expires sooner.
 
     `counters` names the fields of a state that only count: "alive", "0.number" (item 0 of a tuple, its field `number`),
     "" for the state itself. Strategies and coverage ignore them when they count states. otf itself recognises numbers
     as counters if they advance with spontaneous outputs and no input changes them; `counters=()` prevents that.
 
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
-    other input is unspecified in that state, and `step` is not called for it.
+    other input is unspecified in that state, and otf does not call `step` for it.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)
@@ -153,7 +153,7 @@ class Spec(Generic[State, Input]):
         return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 
     def completed(self) -> Spec[State, Input]:
-        """Return the spec in which an unspecified input is ignored: see `total`."""
+        """Return the spec whose system ignores an unspecified input: see `total`."""
         return self.remade(Completed(self), self.initial, self.inputs, self.emits, self.partial or self)
 
     def remade(
@@ -182,7 +182,7 @@ class Spec(Generic[State, Input]):
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
-    """Return the spec in which an unspecified input is ignored: no output, no change of state.
+    """Return the spec whose system ignores an unspecified input: no output, no change of state.
 
     This is the implicit completion of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.1.
 
@@ -194,7 +194,7 @@ def total(spec: Spec[State, Input]) -> Spec[State, Input]:
 
 
 def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
-    """Return the spec with only those inputs for which `allow(state, input)` is true; their transitions stay.
+    """Return the spec with only those inputs for which `allow(state, input)` is true; their transitions do not change.
 
     >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
     >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
@@ -214,7 +214,7 @@ _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.notations.")
 def fingerprint(spec: Spec[Any, Any]) -> str:
     """Return a short hash of the source files of a spec, which changes if the model changes.
 
-    Hashes whole files, since a helper function or a class next to `step` is also part of the model.
+    It covers whole files, since a helper function or a class next to `step` is also part of the model.
     """
     source = "\0".join(sorted(set(_sources(spec))))
     return hashlib.sha256(source.encode()).hexdigest()[:16]
@@ -280,7 +280,7 @@ Retime = Callable[[float, float], tuple[float, float]]
 
 
 def with_times(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
-    """Return the spec with the bounds of each window and timer as `retime` returns them."""
+    """Return the spec in which `retime` has replaced the bounds of each window and timer."""
 
     def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
         return _ways(spec.step(state, inp), retime)

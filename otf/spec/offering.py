@@ -29,12 +29,12 @@ INPUTS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Elapse:
-    """An input that only waits: sends no bytes, and lets `seconds` pass before the next input.
+    """An input that only waits: otf sends no bytes, and lets `seconds` pass before the next input.
 
-    Put it among the inputs of a spec to try on purpose what comes after a timer. If `step` yields nothing for it, it is
-    allowed and changes nothing: timers run on and may expire meanwhile. If `step` yields transitions, they happen when
-    the wait begins, and their outputs may come until it ends. Raises ModelError unless the time is more than 0 and at
-    most an hour.
+    Put it among the inputs of a spec to try on purpose what comes after a timer. If `step` yields nothing for it, the
+    model allows the wait, which changes nothing: timers run on and may expire meanwhile. If `step` yields transitions,
+    they happen when the wait begins, and their outputs may come until it ends. Raises ModelError unless the time is
+    more than 0 and at most an hour.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)
@@ -51,9 +51,9 @@ class Elapse:
 
 @dataclass(frozen=True, slots=True)
 class Idle(Elapse):
-    """An `Elapse` that the tester adds by itself, if the time of a run matters; the model is not asked about it.
+    """An `Elapse` that the tester adds by itself, if the time of a run matters; otf does not ask the model about it.
 
-    A shrunk run has one if a system fails because it has been on for long, whatever it was sent meanwhile.
+    A shrunk run has one if a system fails because it has been on for a long time, whatever otf sent meanwhile.
 
     >>> Idle(50.0)
     Idle(seconds=50.0)
@@ -154,7 +154,7 @@ def _values_of(source: object) -> tuple[str, Make]:
 
 
 class ByState:
-    """Inputs some of whose values depend on the state: those of `values(state)`."""
+    """Inputs that have values which depend on the state: those of `values(state)`."""
 
     def __init__(self, values: Callable[[Any], Values], kind: object, where: str) -> None:
         self._values, self._kind, self._where = values, kind, where
@@ -210,7 +210,7 @@ def _more(values: Enumeration[Any], found: list[Any]) -> bool:
 
 
 def declared(step: object) -> list[object]:
-    """Return the types that a step function declares for its input; empty if none can be read."""
+    """Return the types that a step function declares for its input; empty if it declares none that otf can read."""
     try:
         return list(_classes(_second(step)[0]))
     except UsageError:

@@ -157,10 +157,10 @@ class Accept:
         return None if self.possible is None or self.possible(outputs) else ()
 
     def full(self, outputs: Sequence[object]) -> bool:
-        """Return whether the outputs of one port are complete, so that the next one belongs to a later transition."""
+        """Return whether the outputs of one port are complete; the next output then belongs to a later transition."""
         return isinstance(self.until, int) and len(outputs) >= self.until
 
 
 def vague(item: object) -> bool:
-    """Return whether an item describes values (a class, a function, a `Where`) rather than being one."""
+    """Return whether an item describes values (a class, a function, a `Where`), and is not itself a value."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

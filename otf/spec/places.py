@@ -1,8 +1,8 @@
 """States without their counters: a number that only counts messages does not make a new state to visit.
 
-A counter of four bits turns each state into sixteen, and strategies that look for the least visited state spread over
-them. A spec may name its counters. otf recognises those of spontaneous outputs by itself. They are numbers that advance
-by one or restart with such outputs; inputs can only reset them, and no input depends on them.
+A counter of four bits turns each state into sixteen, and a strategy that looks for the least visited state would visit
+them all. A spec may name its counters. otf recognises those of spontaneous outputs by itself. They are numbers that
+advance by one or restart with such outputs; inputs can only reset them, and no input depends on them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Uncounted:
         return state
 
     def key(self, state: object) -> Hashable:
-        """Return the key by which states without their counters are compared."""
+        """Return the key by which otf compares states without their counters."""
         return key(self.of(state))
 
 

@@ -2,7 +2,7 @@
 
 A model needs a finite set of inputs, so it offers a sample. Strategies count and plan with the sample; for most of
 these inputs, a path sends a fresh value that the strategy generates. Within a path each input of the sample stands for
-one value: a name created by one input comes again in others, as it does in the sample.
+one value: if one input creates a name, later inputs use the same name, as they do in the sample.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Within:
 
 
 class StrategiesMet:
-    """Notes which strategies generated the values of a type while it is being read, without changing anything."""
+    """Notes which strategies generate the values of a type, while otf reads the type."""
 
     def __init__(self) -> None:
         self.strategies: dict[int, SearchStrategy[Any]] = {}
@@ -91,12 +91,12 @@ class StrategiesMet:
 
 
 def for_path(seed: str) -> Draw:
-    """Return how the values of a path are generated: one value takes about as long as ten in-process steps."""
+    """Return the function that generates the values of a path; a value takes as long as some ten in-process steps."""
     return Draw(seed, 50)
 
 
 def anew(seed: str) -> Anew:
-    """Return what replaces strategies' values on a path: each strategy has one list, wherever it occurs."""
+    """Return what replaces the values of strategies on a path; each strategy has one list, wherever it occurs."""
     known: dict[int, Enumeration[Any]] = {}
 
     def instead(values: Enumeration[Any]) -> Enumeration[Any]:

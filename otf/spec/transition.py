@@ -41,7 +41,7 @@ class TimerStart:
 class BoundStart(TimerStart):
     """Starts a timer that bounds several outputs together: only in a wrong system does it expire before the last.
 
-    So the model is not at fault if it has no transition for its expiry before that.
+    So a model need not have a transition for an earlier expiry.
 
     >>> BoundStart("ten ticks", lo=0.9, hi=1.1).name
     'ten ticks'
@@ -66,8 +66,8 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 def start(name: str, lo: float, hi: float) -> TimerStart:
     """Return the action of a transition that starts a timer, which expires `lo` to `hi` seconds after it.
 
-    A timer runs until it expires, is stopped, or is restarted. Its expiry is a transition of `emits` that names it:
-    `goto(state, output, after="session")`. Raises ModelError for a wrong window.
+    A timer runs until it expires, or until a transition stops or restarts it. Its expiry is a transition of `emits`
+    that names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -85,7 +85,7 @@ def stop(name: str) -> TimerStop:
 
 
 def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
-    """Return the timers that run from the beginning. Raises ModelError for a duplicate, or if one is not a start."""
+    """Return the timers that run from the beginning. Raises ModelError for a duplicate, or a wrong action."""
     found = tuple(timers)
     wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
     if wrong:
@@ -109,7 +109,7 @@ def timely(within: object, after: str) -> None:
 
 
 def checked(window: object, where: str = "") -> None:
-    """Raise ModelError for a wrong time window: no system could answer in it, and every system would fail."""
+    """Raise ModelError for a wrong time window: no system could answer within it, so every system would fail."""
     if _is_window(window):
         return
     named = where or f"within={window!r}"
@@ -172,8 +172,8 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs, in seconds after the system took the input or, in `emits`,
     after it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names
-    the timer whose expiry is this transition. `req` are the requirements that it implements. When the model is asked, a
-    wrong window, and `within` together with `after`, raise ModelError; `goto` raises it at once.
+    the timer whose expiry is this transition. `req` are the requirements that it implements. A wrong window, and
+    `within` together with `after`, raise ModelError when otf calls the model; `goto` raises it at once.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)
@@ -227,7 +227,7 @@ def goto(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """The step function of a spec that ignores whatever the given one leaves open; the oracle asks that one itself."""
+    """The step function of a spec that ignores whatever another one leaves open; the oracle calls that one itself."""
 
     spec: Any
 

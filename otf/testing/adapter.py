@@ -27,9 +27,9 @@ _FLOOD: Final = 100_000
 class Echo:
     """An open line to a system that sends back each frame, and ends after it has sent back `bye`.
 
-    `ending` is the reason of that end; None: this system never ends. `ended` waits until an end can be seen; if the
-    adapter only sees it by sending more (UDP), `ended` sends that. `data` is a frame with whatever bytes this line can
-    carry; `frame` turns a short text into a frame, if not all bytes are one.
+    `ending` is the reason of that end; None means that this system never ends. `ended` waits until the adapter can see
+    the end; if the adapter sees it only by sending more (UDP), `ended` sends something. `data` is a frame with whatever
+    bytes this line can carry; `frame` turns a short text into a frame, if not all bytes are one.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess
@@ -124,7 +124,7 @@ def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
 
 
 async def a_frame_comes_back(rig: Rig) -> None:
-    """What is sent reaches the system, and its answer comes back byte by byte."""
+    """What the line sends reaches the system, and the answer comes back with the same bytes."""
     async with rig() as echo:
         await echo.line.send(echo.data)
         _same(await arrive(echo.line, 1), frames(echo.data))
@@ -140,7 +140,7 @@ async def frames_keep_their_order(rig: Rig) -> None:
 
 
 async def receiving_never_waits(rig: Rig) -> None:
-    """Where nothing has come `receive` returns nothing, however often it is called."""
+    """If nothing has come, `receive` returns nothing, however often the runner calls it."""
     async with rig() as echo:
         _same([echo.line.receive() for _ in range(3)], [[], [], []])
         await echo.line.send(echo.frame(b"one"))
@@ -149,7 +149,7 @@ async def receiving_never_waits(rig: Rig) -> None:
 
 
 async def descriptors_are_quiet(rig: Rig) -> None:
-    """Once everything has been received no descriptor is readable, so that the runner sleeps."""
+    """Once the runner has received everything, no descriptor is readable, so that the runner can sleep."""
     async with rig() as echo:
         await echo.line.send(echo.frame(b"one"))
         _same(await arrive(echo.line, 1), frames(echo.frame(b"one")))
@@ -157,7 +157,7 @@ async def descriptors_are_quiet(rig: Rig) -> None:
 
 
 async def the_end_comes_once_and_last(rig: Rig) -> None:
-    """An ending follows all that came before it, comes once, and leaves no descriptor readable."""
+    """The ending comes once, after everything that arrived before it, and leaves no descriptor readable."""
     async with rig() as echo:
         if echo.ending is None:
             return
@@ -195,7 +195,7 @@ async def nothing_is_left_open(rig: Rig, paths: int = _PATHS) -> None:
 
 
 async def a_cancelled_opening_leaves_nothing(rig: Rig, lingers: float = 0.0) -> None:
-    """Cancelled while it opens a line, or right after it, an adapter leaves neither descriptor nor child."""
+    """An adapter that is cancelled while it opens a line, or right after, leaves neither descriptors nor children."""
 
     async def use() -> None:
         with anyio.CancelScope() as scope:
@@ -209,7 +209,7 @@ async def a_cancelled_opening_leaves_nothing(rig: Rig, lingers: float = 0.0) -> 
 
 
 async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
-    """An error inside of the context leaves it as it is, and not wrapped in a group."""
+    """An error raised inside the context comes out as it is, not wrapped in a group."""
     error = KeyError("of the body")
     try:
         await _raise_inside(rig, error)
@@ -220,7 +220,7 @@ async def errors_of_the_body_come_out_bare(rig: Rig) -> None:
 
 
 async def there_is_nothing_to_remark(rig: Rig) -> None:
-    """A line on which all is well has no remarks."""
+    """A line has no remarks as long as all is well."""
     async with rig() as echo:
         await echo.line.send(echo.frame(b"one"))
         await arrive(echo.line, 1)
@@ -243,7 +243,7 @@ ADAPTER_CHECKS: Final[tuple[Callable[[Rig], Awaitable[None]], ...]] = (
 
 
 async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:
-    """Return what arrives until it is enough, received as the runner does: watch, be woken, receive all there is."""
+    """Return what arrives, until that is enough; receive as the runner does: watch, be woken, receive everything."""
     arrived: list[Arrival] = []
     with anyio.move_on_after(SECONDS):
         while True:

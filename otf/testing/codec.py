@@ -27,10 +27,11 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
 ) -> None:
     """Test a codec. Raises AssertionError that names the value or the bytes at fault.
 
-    For `values`: `decode(port, encode(value)) == value`. For `inputs`, which the codec need not read back: each has
-    bytes, the same ones twice. For `frames`, pairs of a port and a frame's bytes as the system sends it: each decodes,
-    and `encode(decode(port, data)) == data`, unless `encode` raises CodecError. On all these ports, and on `ports`,
-    `rounds` random frames and as many damaged ones raise nothing but CodecError. All values belong to `codec.types`.
+    For each of `values`, `decode(port, encode(value)) == value`. The codec need not read `inputs` back, but encodes
+    each of them twice to the same bytes. `frames` are pairs of a port and the bytes of a frame as the system sends it:
+    each decodes, and `encode(decode(port, data)) == data`, unless `encode` raises CodecError. On all these ports, and
+    on `ports`, `rounds` random frames and as many damaged ones raise nothing but CodecError. All values belong to
+    `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 

@@ -24,7 +24,7 @@ def noise(random: Random, rounds: int, longest: int = _LONG) -> Iterator[bytes]:
 
 
 def damaged(random: Random, frames: Sequence[bytes], rounds: int) -> Iterator[bytes]:
-    """Yield these frames with a byte changed, cut off, doubled or added: they get further than noise."""
+    """Yield these frames with a byte changed, cut off, doubled or added: a framing reads further into them."""
     for _ in range(rounds if frames else 0):
         data = random.choice(frames)
         at, byte = random.randint(0, len(data)), random.randbytes(1)
@@ -33,7 +33,7 @@ def damaged(random: Random, frames: Sequence[bytes], rounds: int) -> Iterator[by
 
 
 def cuts(random: Random, stream: bytes) -> Iterator[list[bytes]]:
-    """Yield a stream whole, byte by byte, in two parts at each place (some places if long), and in random parts."""
+    """Yield a stream whole, byte by byte, cut in two at each place (at some places if long), and in random parts."""
     yield [stream]
     yield [stream[at : at + 1] for at in range(len(stream))]
     inner = range(1, len(stream))
@@ -75,9 +75,9 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     """Test a framing. Raises AssertionError that names the cut, the frame or the bytes at fault.
 
     `frames` come out again unchanged and in order, wherever their stream is cut. `wire` returns the bytes of a frame as
-    the system sends it, by default those of `pack`. `exchanges` are for a framing that needs the request to know the
-    length of its answer: pairs of a request and the answering frame as on the wire. The check packs each request before
-    the bytes of its answer come.
+    the system sends it, by default those of `pack`. `exchanges` are for a framing that must see a request to know the
+    length of the answer: pairs of a request and the answering frame as it is on the wire. The check packs each request
+    before the bytes of its answer come.
 
     With `largest`, a frame of that many bytes arrives whole. One with a byte more arrives with a `trouble`, and the
     frame after it is right again. `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes

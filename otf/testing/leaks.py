@@ -1,4 +1,4 @@
-"""What a piece of a test has left open: descriptors and processes that it must answer for.
+"""Finds the descriptors and processes that a piece of a test has left open.
 
 Other things happen in the same process: an earlier test's program ends, or the garbage collector closes a file. And the
 kernel may give this process the orphans of another program (`PR_SET_CHILD_SUBREAPER`, which otf asks for).
@@ -44,8 +44,9 @@ class Leak(NamedTuple):
 class Baseline:
     """What this process has open before a piece of a test; `leaks` returns what has been left open since.
 
-    What was open before and is gone does not count. A process counts if it started since then, and if neither its group
-    nor its session belongs to a process that was there before. Linux only; elsewhere it finds nothing.
+    Something that was open before and is closed now does not count. A process counts if it started since then, and if
+    neither its group nor its session belongs to a process that was there before. Linux only; elsewhere it finds
+    nothing.
 
     >>> import os
     >>> before = Baseline()
