@@ -20,7 +20,7 @@ from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
-from otf.trace.verdict import ANSWERS, MEETS, Allowed, Failure, FailureKind, Signature, Verdict
+from otf.trace.verdict import ANSWERS, MEETS, POSSIBLE, Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, message_of, show
 from otf.values.text import COMPARED
 
@@ -98,7 +98,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
         violates=violated.violates,
         unclear=violated.unclear,
         together=max(1, len(step.inputs)),
-        note=f"{len(nodes)} states were possible; {SHOWN} of them are shown" if len(nodes) > SHOWN else "",
+        note=f"{len(step.before.nodes):,} {POSSIBLE}; the trace has {SHOWN} of them" if len(nodes) > SHOWN else "",
     )
 
 

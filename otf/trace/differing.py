@@ -15,6 +15,7 @@ MOST: Final = 3  # more differences would not help
 DEEPEST: Final = 100  # levels: about as deep as Python parses
 LEVELS: Final = 10  # of more differences than a few, the parts above them are looked at, up to so many levels
 LONG: Final = 60  # characters of a text; of two longer ones only what differs is shown
+BINARY: Final = 16  # and so many bytes of binary data
 AROUND: Final = 10  # and so many characters on each side of it
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 _ABSENT: Final = ast.Name("absent")
@@ -148,14 +149,25 @@ def _as_json(one: str | bytes, other: str | bytes, path: str) -> _Parts | None:
 
 
 def _range(one: str | bytes, other: str | bytes, path: str) -> _Parts | None:
-    """Return the ranges in which two long texts differ, with a little around them."""
-    if type(one) is not type(other) or min(len(one), len(other)) <= LONG:
+    """Return the ranges in which two long texts differ, with a little around them; of binary data in hex, and alone."""
+    if type(one) is not type(other):
         return None
-    start, end = (max(0, each - AROUND) for each in _common(one, other))
-    if not start and not end:
+    start, end = _common(one, other)
+    binary = not all(map(_printable, (one[start : len(one) - end], other[start : len(other) - end])))
+    around, longest = (0, BINARY) if binary else (AROUND, LONG)
+    start, end = max(0, start - around), max(0, end - around)
+    if min(len(one), len(other)) <= longest or not (start or end):
         return None
     left, right = one[start : len(one) - end], other[start : len(other) - end]
-    return [(ast.Constant(left), ast.Constant(right), f"{path}[{start}:{start + len(left)}]")]
+    return [(_shown(left, binary=binary), _shown(right, binary=binary), f"{path}[{start}:{start + len(left)}]")]
+
+
+def _printable(text: str | bytes) -> bool:
+    return isinstance(text, str) or text.decode("latin-1").isprintable()
+
+
+def _shown(text: str | bytes, *, binary: bool) -> ast.expr:
+    return ast.Name(text.hex(" ") or "nothing") if binary and isinstance(text, bytes) else ast.Constant(text)
 
 
 def _named(call: ast.Call) -> dict[str | None, ast.expr]:

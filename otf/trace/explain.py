@@ -18,7 +18,7 @@ from otf.trace.texts import in_row
 from otf.trace.title import came, title
 from otf.trace.verdict import WORDS, Allowed, Failure, Verdict
 from otf.values import show
-from otf.values.text import COMPARED, LONGEST, shortened
+from otf.values.text import COMPARED, LONGEST, WHOLE, shortened
 
 STEPS: Final = 12  # the last ones, which usually lead to the failure
 PASSED: Final = 0.01  # seconds of silence that are shown
@@ -177,7 +177,7 @@ def wrapped(line: str, width: int) -> list[str]:
     return wrapper.wrap(text)
 
 
-BRANCHES = 8  # branches listed for one state
+BRANCHES = 8  # listed for one state, and so many states
 
 
 def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | None = None) -> str:
@@ -233,10 +233,7 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield f"  steps {first} {to} {failure.step}, in flight together:  {failure.input}"
     else:
         yield f"  step {failure.step}, input:  {failure.input or 'none yet'}"
-    for number, state in enumerate(failure.allowed):
-        yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
-        yield from (f"    {'timers:' if at == 0 else '':<13}  {each}" for at, each in enumerate(state.timers))
-        yield from _branches(state)
+    yield from _states(failure.allowed)
     if failure.before:
         yield f"  seen first:      {', '.join(map(shortened, failure.before))}"
     named = not failure.port or failure.seen.endswith(f" on {failure.port}")
@@ -248,6 +245,16 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
     if failure.note:
         yield "  remarks:"
         yield from (f"    {line}" for line in failure.note.splitlines())
+
+
+def _states(allowed: Sequence[Allowed]) -> Iterator[str]:
+    shown = allowed if WHOLE.get() else allowed[:BRANCHES]
+    for number, state in enumerate(shown):
+        yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
+        yield from (f"    {'timers:' if at == 0 else '':<13}  {each}" for at, each in enumerate(state.timers))
+        yield from _branches(state)
+    if len(shown) < len(allowed):
+        yield f"  … and {len(allowed) - len(shown)} more possible states; `otf show` with --whole lists them"
 
 
 def _branches(state: Allowed) -> Iterator[str]:

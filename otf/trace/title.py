@@ -10,7 +10,7 @@ from otf.trace.clock import overdue_timer
 from otf.trace.differing import Difference
 from otf.trace.near import alternatives, branches, nearest, rest
 from otf.trace.texts import LONGEST, brief, without_port
-from otf.trace.verdict import Failure
+from otf.trace.verdict import POSSIBLE, Failure
 
 MOST: Final = 2  # the most alternatives, or inputs sent at once, that are named
 
@@ -61,7 +61,7 @@ def _overdue(failure: Failure, since: str) -> str:
     timer = since.partition("the timer '")[2].partition("' was started")[0]
     ways = ((way, after) for state in failure.allowed for way, after in zip(state.branches, state.after, strict=False))
     texts = [", ".join(filter(None, outputs)) for (outputs, _), after in ways if timer and after == timer]
-    return f"{_either(texts) if texts else _expected(failure)}{f' (timer {timer})' if timer else ''}"
+    return f"{_either(failure, texts) if texts else _expected(failure)}{f' (timer {timer})' if timer else ''}"
 
 
 def came(failure: Failure) -> str:
@@ -78,7 +78,7 @@ def brief_difference(failure: Failure) -> BriefDifference | None:
     parts = found.differences
     others = [each.text for each in options if each.text != found.output.text]
     return BriefDifference(
-        _either([_parts(found.output.text, parts, [each.allowed for each in parts]), *others]),
+        _either(failure, [_parts(found.output.text, parts, [each.allowed for each in parts]), *others]),
         _parts(without_port(failure.seen).text, parts, [each.seen for each in parts]),
     )
 
@@ -104,9 +104,10 @@ def _expected(failure: Failure) -> str:
         left = [each.text for each in alternatives(failure)]
         if not left and failure.kind == "wrong" and failure.before and any(branches(failure)):
             return "nothing more"
-    return _either(filter(None, left)) or failure.signature.expected
+    return _either(failure, filter(None, left)) or failure.signature.expected
 
 
-def _either(texts: Iterable[str]) -> str:
+def _either(failure: Failure, texts: Iterable[str]) -> str:
     named = [*dict.fromkeys(map(brief, texts))]
-    return " or ".join(named) if len(named) <= MOST else f"{named[0]} or {len(named) - 1:,} others"
+    least = "at least " if POSSIBLE in failure.note else ""
+    return " or ".join(named) if len(named) <= MOST else f"{named[0]} or {least}{len(named) - 1:,} others"

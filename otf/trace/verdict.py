@@ -30,6 +30,9 @@ WORDS: dict[FailureKind, str] = {
 ANSWERS: Final[frozenset[FailureKind]] = frozenset({"wrong", "unasked", "missing"})
 """The failures of answers that no time decides on."""
 
+POSSIBLE: Final = "states were possible"
+"""What the note of a failure says, after their number, where the failure has only some of them."""
+
 MEETS: Final = " & "
 """Stands in a signature between what several inputs do that were in flight together."""
 

@@ -9,7 +9,9 @@ import pytest
 from otf.core import Model, Monitor, Oracle
 from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto, on, start, stop
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Undecodable
-from otf.trace.verdict import Failure
+from otf.trace.explain import explanation
+from otf.trace.verdict import Failure, Verdict
+from otf.values.text import showing
 from tests.core.scripts import machine, once, run, seen, spec_of, told
 
 CHAIN = machine("s0 -a/x-> s1", "s1 -c/x-> s1")
@@ -147,11 +149,15 @@ def test_each_item_of_a_transition_has_a_text() -> None:
 
 
 def test_only_some_of_very_many_states_are_shown() -> None:
-    """A hundred states are not an explanation; twenty are shown, and it is said how many there were."""
-    spec = spec_of(*[goto(number) for number in range(100)])
-    found = failure(spec, "a? quiet x!")
+    """Hundreds of states are not an explanation; twenty are kept, eight shown, and it is said how many there were."""
+    found = failure(spec_of(*[goto(number) for number in range(300)]), "a? quiet x!")
     assert len(found.allowed) == 20
-    assert found.note == "100 states were possible; 20 of them are shown"
+    assert found.note == "300 states were possible; the trace has 20 of them"
+    told = explanation(Verdict("fail", found))
+    assert told.count("allows:") == 8
+    assert "\n  … and 12 more possible states; `otf show` with --whole lists them\n" in told
+    with showing(whole=True):
+        assert explanation(Verdict("fail", found)).count("allows:") == 20
 
 
 def test_what_many_states_allow_is_told_for_each() -> None:

@@ -131,6 +131,8 @@ FEW: list[tuple[str, str, list[str]]] = [
         f"Got(text='{'a' * 80}, 21.6 C, {'b' * 80}')",
         ["text[75:96] is 'aaaaa, 21.5 C, bbbbbb', not 'aaaaa, 21.6 C, bbbbbb'"],
     ),
+    (f"Got({bytes(20)!r})", f"Got({bytes(7) + b'4' + bytes(12)!r})", ["[0][7:8] is 00, not 34"]),
+    (f"Got({bytes(20)!r})", f"Got({bytes(21)!r})", ["[0][20:20] is nothing, not 00"]),
     (f"Got('{'a' * 80}')", f"Got('{'b' * 80}')", [f"[0] is '{'a' * 80}', not '{'b' * 80}'"]),
     (f"Got('{'a' * 80}')", f"Got(b'{'a' * 80}')", [f"[0] is '{'a' * 80}', not b'{'a' * 80}'"]),
 ]

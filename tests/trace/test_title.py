@@ -34,6 +34,12 @@ LONG = f"Page(number=1, text={'x' * 99!r})"
         (failure("wrong", "Out(n=9)", ("Out(n=2)",)), "wrong: Go() -> expected Out(n=2), seen Out(n=9)"),
         (failure("wrong", "Out(9)", ("Out(2)",)), "wrong: Go() -> expected Out(2), seen Out(9)"),
         (
+            replace(
+                failure("wrong", "9", ("1",), ("2",), ("3",)), note="30 states were possible; the trace has 3 of them"
+            ),
+            "wrong: Go() -> expected 1 or at least 2 others, seen 9",
+        ),
+        (
             failure("wrong", "Tea()", ("Coffee()",), ("Milk()",)),
             "wrong: Go() -> expected Coffee() or Milk(), seen Tea()",
         ),
