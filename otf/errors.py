@@ -7,6 +7,7 @@ unreachable. Each message says what happened, where, what was possible and what 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
 PASS, FAIL, USAGE, INCONCLUSIVE = 0, 1, 2, 3
@@ -52,3 +53,25 @@ class Interruption(BaseException):
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)
 """The exceptions that the user causes; every other exception is caused by the code that raises it."""
+
+
+def near(name: str, names: Iterable[str], cutoff: float = 0.6, ending: str = "") -> str:
+    """Return a question with the name that was probably meant; "" if none is close.
+
+    >>> near("eger", ["strict", "eager"]), near("x", ["strict"])
+    ('did you mean eager?', '')
+    """
+    from difflib import get_close_matches  # most commands never need it
+
+    found = get_close_matches(name, list(names), 1, cutoff)
+    return f"did you mean {found[0]}{ending}?" if found else ""
+
+
+def choose(name: str, names: Iterable[str], otherwise: str = "choose one of") -> str:
+    """Return what to do about an unknown name: the one that was probably meant, and all.
+
+    >>> choose("eger", ["strict", "eager"])
+    'did you mean eager? choose one of strict, eager'
+    """
+    known = list(names)
+    return f"{near(name, known)} {otherwise} {', '.join(known)}".lstrip()

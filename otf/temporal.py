@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from otf.errors import ModelError, UsageError
-from otf.values import as_text, show
+from otf.errors import UsageError
+from otf.values import show
+from otf.values.raised import blame
 
 MOST: Final = 1_000
 """Alternatives in the rest of a property; if there are more, it is open for the rest of the run."""
@@ -106,8 +107,7 @@ class StepTest:
         try:
             return bool(what(step))
         except Exception as error:
-            message = f"the property {self} raised {type(error).__name__}: {as_text(error)}; it was asked about {step}"
-            raise ModelError(message) from error
+            raise blame(f"the property {self}, asked about {step}, raised", error, what) from error
 
     def __str__(self) -> str:
         """Return its name, or the value."""

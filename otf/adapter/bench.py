@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from otf.adapter.bench_options import (
@@ -26,11 +25,11 @@ from otf.adapter.bench_options import (
 )
 from otf.adapter.log import bound, note
 from otf.codec import Codec
-from otf.core.model_calls import own_frames
 from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
-from otf.values import as_text, show
+from otf.values import show
+from otf.values.raised import blame
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -214,10 +213,11 @@ class Bench:
     @cached_property
     def known_types(self) -> tuple[type, ...]:
         """Return the types of all inputs and outputs, so that traces can be read back."""
+        from otf.core.model import first_inputs
+
         decoded = () if self.codec is None else self.codec.types
         # codecs that users write often list the types that they decode and forget those that they encode
-        offered = islice(self.spec.inputs(self.spec.initial), MANY)
-        return tuple(dict.fromkeys((*decoded, *map(type, offered), *self.types)))
+        return tuple(dict.fromkeys((*decoded, *map(type, first_inputs(self.spec, MANY)), *self.types)))
 
     @cached_property
     def timing(self) -> Timing:
@@ -312,8 +312,7 @@ class Bench:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the codec raised on the port of {show(value)}: {type(error).__name__}: {as_text(error)}"
-            raise ModelError(message + own_frames(error)) from error
+            raise blame(f"the codec raised on the port of {show(value)}:", error, self.codec.port) from error
         if not isinstance(named, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
             message = f"the codec gave {show(named)} as the port of {show(value)}; a port is a name"
             raise ModelError(message)

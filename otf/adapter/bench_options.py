@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
-from otf.core.model_calls import own_frames
-from otf.errors import ModelError, OtfError, UsageError
+from otf.errors import OtfError, UsageError, near
 from otf.spec import Requirements, Spec
 from otf.spec.transition import RequirementIds
-from otf.values import as_text, show
+from otf.values import show
+from otf.values.raised import blame
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -77,8 +77,7 @@ def known_issue(issues: Iterable[KnownIssue], failure: Failure | None) -> KnownI
         except OtfError:
             raise
         except Exception as error:
-            message = f"the known issue {each.says!r} raised on the failure {failure}: {type(error).__name__}: "
-            raise ModelError(message + as_text(error) + own_frames(error)) from error
+            raise blame(f"the known issue {each.says!r} raised on the failure {show(failure)}:", error) from error
     return None
 
 
@@ -139,10 +138,7 @@ def check_values(issues: object, **words: object) -> None:
 
 
 def _meant(name: str, possible: Sequence[str], ending: str = "") -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, possible, 1, cutoff=0.75)
-    return f"did you mean {near[0]}{ending}?" if near else f"it has {', '.join(possible)}"
+    return near(name, possible, 0.75, ending) or f"it has {', '.join(possible)}"
 
 
 def check_spec(call: str, spec: object) -> None:

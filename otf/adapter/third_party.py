@@ -32,9 +32,10 @@ from typing import Final, TypeVar, cast
 import anyio
 
 from otf.adapter.threads import LoopCheck, Waitable
-from otf.core.model_calls import CURRENT, ModelCall, own_frames
+from otf.core.model_calls import CURRENT, ModelCall
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show
+from otf.values.raised import own_frames
 
 
 @contextmanager

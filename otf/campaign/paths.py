@@ -140,8 +140,8 @@ class PathRun:
 
     def _begin(self, renames: OnEvent | None) -> None:
         self._observe = renames or self._observe
+        types = None if self.bench.codec is None else self.bench.known_types  # asks the model, which may raise
         self._writer = TraceWriter(self.trace, self.header, datetime.now(UTC), self.largest)
-        types = None if self.bench.codec is None else self.bench.known_types
         # if the model says what follows them, malformed inputs count as tests like any others
         counts = self.bench.malformed and self.bench.spec.malformed is None
         told = self._count if counts else self._on_event

@@ -26,13 +26,14 @@ from otf.cli.output import (
     document,
     end_stdout,
     error_document,
+    report_error,
     say,
     stdout_failed,
     unread,
     warn,
 )
 from otf.cli.signals import SIGNALS
-from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError, choose, near
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -120,9 +121,7 @@ class Lazy(TyperGroup):
         known = args[0] in COMMANDS or args[0] in installed(ADDED)
         if not (ctx.resilient_parsing or args[0].startswith("-") or known):
             names = self.list_commands(ctx)
-            near = get_close_matches(args[0], names, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            ctx.fail(f"No such command {args[0]!r}; {hint}the commands are {', '.join(names)}")
+            ctx.fail(f"No such command {args[0]!r}; {choose(args[0], names, 'the commands are')}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- as above
@@ -256,7 +255,7 @@ def _unwritten(error: OSError) -> int:
     return 128 + SIGNALS.number if SIGNALS.number else USAGE
 
 
-_MEANT: Final = {"--paths": "--traces", "--runs": "--traces"}
+_MEANT: Final = {"--paths": "traces", "--runs": "traces"}
 
 
 def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
@@ -264,8 +263,13 @@ def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     wrong: Any = error
     wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
     if found := getattr(wrong, "possibilities", None):
-        near = get_close_matches(wrong.option_name, found, n=1)
-        wrong.possibilities = [_MEANT.get(wrong.option_name, near[0] if near else found[0])]
+        # not with the hyphens, which all options have
+        given = _MEANT.get(wrong.option_name, wrong.option_name).strip("-")
+        close = get_close_matches(given, [*_MEANT.values(), *(each.strip("-") for each in found)], n=1)
+        wrong.possibilities = [f"--{each}" for each in close]
+    given = re.match(r"'(.*)' is not one of ", wrong.message)
+    if given and (hint := near(given[1], re.findall(r"'(\w+)'", wrong.message[given.end() :]))):
+        wrong.message = f"{wrong.message.rstrip('.')}; {hint}"
     wrong.show()
     if as_json:
         document(error_document(error.format_message()))
@@ -297,6 +301,17 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
         return _nothing(
             f"code of the bench, its model or its system changed or closed {broke}: {what}", as_json=as_json
         )
+    from otf.values.raised import blame, is_users
+
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if is_users(error):
+        found = blame("code of the bench, its model or its system raised", error)
+        found.__cause__ = error
+        report_error(found)
+        if as_json:
+            document(error_document(str(found)))
+        return found.exit_status
     warn("".join(traceback.format_exception(error)).rstrip())
     warn(f"this is a defect of otf, or of a bench's own adapter; it says nothing about the system under test: {what}")
     if as_json:

@@ -7,7 +7,8 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,10 +18,11 @@ from typing import Any, Final, NoReturn, get_type_hints
 import msgspec
 
 from otf.adapter import Bench
+from otf.adapter.bench_options import settable
 from otf.cli.catalogue import BENCHES, TIMES, installed, sources
 from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
-from otf.errors import OtfError, UsageError
+from otf.errors import OtfError, UsageError, choose, near
 from otf.spec import Spec
 from otf.values import classes
 
@@ -164,15 +166,13 @@ def _unknown(where: str) -> str:
     # a file of this exact name is certain; a similar name is a guess
     file = f"{where}.py"
     benches = [*sources(), *installed(BENCHES)]
-    near = [file] if where and Path(file).is_file() else get_close_matches(where, benches, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return f"there is no bench {where!r}; {hint}{_FORMS}"
+    hint = near(where, benches) if not where or not Path(file).is_file() else f"did you mean {file}?"
+    return " ".join(filter(None, (f"there is no bench {where!r};", hint, _FORMS)))
 
 
 def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
     benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
-    near = get_close_matches(name, vars(module), n=1)
-    names = dict.fromkeys([*near, *benches]) or ["NAME"]
+    names = dict.fromkeys([*get_close_matches(name, vars(module), n=1), *benches]) or ["NAME"]
     forms = " or ".join(f"{_parts(reference)[0]}:{key}" for key in names)
     return f"{reference}: there is no bench {name!r} in it; call yours that, or name it: {forms}"
 
@@ -194,12 +194,25 @@ def _made(
     missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
     if missing:
         raise UsageError(f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…")
-    with located(reference, _file(module)):
+    with located(reference, _file(module)), _hinted(make, given):
         bench = make(**given)
     if not isinstance(bench, Bench):
         found = "None, not a Bench; is a `return` missing?" if bench is None else f"{type(bench).__name__}, not a Bench"
         raise UsageError(f"{reference}: {getattr(make, '__name__', 'it')}() returned {found}")
     return bench, {**{key: each.default for key, each in known.items()}, **given}
+
+
+@contextmanager
+def _hinted(make: object, given: Mapping[str, object]) -> Generator[None]:
+    """Name the value that was probably meant, of those that a trace may choose, if the bench rejects one."""
+    try:
+        yield
+    except UsageError as error:
+        known = {key: list(values) for key, values in settable(make).items() if isinstance(values, Iterable)}
+        hints = [near(value, known[key]) for key, value in given.items() if isinstance(value, str) and key in known]
+        if "did you mean" in str(error) or not any(hints):
+            raise
+        raise UsageError(f"{error}; {next(filter(None, hints))}") from error
 
 
 def _given(
@@ -223,10 +236,8 @@ def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
 def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mapping[str, object]) -> Bench:
     for key, value in times.items():
         if key not in TIMES:
-            names = ", ".join([*own, *TIMES])
-            near = get_close_matches(key, [*own, *TIMES], n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise UsageError(f"--set {key}: {reference} has no such parameter; {hint}the parameters are {names}")
+            hint = choose(key, [*own, *TIMES], "the parameters are")
+            raise UsageError(f"--set {key}: {reference} has no such parameter; {hint}")
         seconds = _converted(reference, key, value, float)
         if not 0 <= seconds <= LONGEST:
             # a number comes from --quiescence

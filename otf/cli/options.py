@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from otf.cli.catalogue import SILENCES, among, benches, settings
-from otf.errors import UsageError
+from otf.errors import UsageError, choose
 
 if TYPE_CHECKING:
     from otf.adapter import Bench
@@ -77,7 +77,7 @@ class GroupedHelp(TyperCommand):
 def one_of(name: str, value: str, known: Sequence[str]) -> Any:  # noqa: ANN401 -- a different literal type each time
     """Return the value of an option. Raises UsageError if it is not a known one."""
     if value not in known:
-        raise UsageError(f"{name} {value}: choose one of {', '.join(known)}")
+        raise UsageError(f"{name} {value}: {choose(value, known)}")
     return value
 
 

@@ -10,7 +10,6 @@ import errno
 import importlib
 import importlib.util
 import pkgutil
-import re
 import sys
 import threading
 import traceback
@@ -24,9 +23,9 @@ from types import ModuleType
 from typing import Final
 
 from otf.cli.output import warn
-from otf.core.model_calls import ENGINE
-from otf.errors import OtfError, UsageError
+from otf.errors import OtfError, UsageError, near
 from otf.values import as_text
+from otf.values.raised import ENGINE, meant
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
 MANY: Final = 10_000  # names of a folder to compare with a missing one
@@ -57,8 +56,8 @@ def from_file(path: Path) -> ModuleType:
 def near_file(path: Path, otherwise: str = "") -> str:
     """Return a hint at the name in the same folder that was probably meant, or `otherwise`."""
     with suppress(OSError):
-        near = get_close_matches(path.name, islice((each.name for each in path.parent.iterdir()), MANY), n=1)
-        return f"; did you mean {path.parent / near[0]}?" if near and not path.exists() else otherwise
+        found = get_close_matches(path.name, islice((each.name for each in path.parent.iterdir()), MANY), n=1)
+        return f"; did you mean {path.parent / found[0]}?" if found and not path.exists() else otherwise
     return otherwise
 
 
@@ -97,26 +96,18 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
     except SyntaxError as error:
         raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
     except Exception as error:
-        missing = isinstance(error, ModuleNotFoundError)
-        advice = _meant(error) or "; is it installed in this environment, or in this folder?" * missing
+        advice = meant(error) or _module_meant(error)
         raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {as_text(error)}{advice}") from error
 
 
-def _meant(error: Exception) -> str:
-    """Return the name that was probably meant, as Python's own traceback suggests; "" if none is close."""
-    name: object = getattr(error, "name", None)
-    names: list[str] = []
-    with suppress(Exception):  # dir() of a user's object runs the user's code
-        if isinstance(error, AttributeError):
-            names = dir(error.obj)
-        elif isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
-            module = sys.modules.get(error.name or "")
-            name, names = found[1], [*dir(module), *getattr(module, "__all__", ())]
-        elif isinstance(error, ModuleNotFoundError):
-            folder = getattr(sys.modules.get((error.name or "").rpartition(".")[0]), "__path__", ())
-            names = [each.name for each in pkgutil.iter_modules(folder, f"{(error.name or '').rpartition('.')[0]}.")]
-    near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
-    return f"; did you mean {near[0]}?" if near else ""
+def _module_meant(error: Exception) -> str:
+    """Return what to do about a module that is not there; "" for another error."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    package = (error.name or "").rpartition(".")[0]
+    folder = getattr(sys.modules.get(package), "__path__", ())
+    found = near(error.name or "", [each.name for each in pkgutil.iter_modules(folder, f"{package}.")])
+    return f"; {found or 'is it installed in this environment, or in this folder?'}"
 
 
 SLOW: Final = 5.0  # seconds

@@ -12,12 +12,13 @@ from inspect import isroutine
 from typing import Protocol, TypeAlias, TypeGuard
 
 from otf.core.memory import Memory, Symbol
-from otf.core.model_calls import CURRENT, own_frames
+from otf.core.model_calls import CURRENT
 from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.trace.events import Ended
 from otf.values import message_of, show
+from otf.values.raised import own_frames
 from otf.values.text import COMPARED
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from otf.core.compile import Compiler, Routes
 from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
-from otf.core.model_calls import CURRENT, own_frames
+from otf.core.model_calls import CURRENT
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
 from otf.spec import Elapse, Idle, Spec
@@ -19,6 +19,7 @@ from otf.spec.places import Uncounted, places
 from otf.spec.transition import Completed
 from otf.values import as_text, key, likeness, show
 from otf.values.identity import weight
+from otf.values.raised import blame, own_frames
 
 Answered = TypeVar("Answered")
 HEAVY: Final = 8_192  # bytes above which a value is not remembered
@@ -222,11 +223,11 @@ class Model:
 
     def _given(self, node: Node) -> Iterable[object]:
         # up to its length: a sequence that never raises IndexError would be iterated forever
-        given = self.spec.inputs(node.value)
+        given = offered(self.spec, node.value)
         return islice(given, len(given)) if isinstance(given, Sequence) else given
 
     def _drawable(self, node: Node) -> EnabledInputs:
-        given = self.spec.inputs(node.value)
+        given = offered(self.spec, node.value)
         values = given if isinstance(given, Sequence) else tuple(islice(given, ITERATED + 1))
         size = len(values)
         if values is not given and size > ITERATED:
@@ -263,6 +264,19 @@ class Model:
         return moves
 
 
+def first_inputs(spec: Spec[Any, Any], most: int) -> tuple[object, ...]:
+    """Return the first inputs of the initial state. Raises ModelError if the model fails."""
+    return call_model(lambda: tuple(islice(offered(spec, spec.initial), most)), spec.inputs, "inputs", spec.initial)
+
+
+def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
+    """Return the inputs of a state. Raises ModelError if the model gives none of the kind."""
+    given: object = spec.inputs(state)
+    if given is None or isinstance(given, int | float):
+        raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
+    return cast("Iterable[Any]", given)
+
+
 def call_model(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:
     """Return what a call returns; an error is a ModelError with `name(arguments)` and the lines of the user's `own`."""
     CURRENT.now, began = (name, arguments), CURRENT.clock()
@@ -272,9 +286,9 @@ def call_model(call: Callable[[], Answered], own: Callable[..., object], name: s
         raise
     except BaseException as error:  # even one that would end the program: in a model it is a defect like any other
         call_text = f"{name}({', '.join(map(show, arguments))})"
-        raised = "" if isinstance(error, OtfError) else f"the model raised {type(error).__name__}: "
-        message = f"{call_text}: {raised}{as_text(error)}{own_frames(error, own)}"
-        raise ModelError(message) from error
+        if isinstance(error, OtfError):
+            raise ModelError(f"{call_text}: {as_text(error)}{own_frames(error, own)}") from error
+        raise blame(f"{call_text}: the model raised", error, own) from error
     finally:
         CURRENT.now = None
         CURRENT.seconds += CURRENT.clock() - began

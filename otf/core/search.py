@@ -13,7 +13,7 @@ from otf.core.crowd import CROWDED, Crowd, Following
 from otf.core.expectations import Chain
 from otf.core.hypothesis import NEVER, Asleep, HeldBack, Hypothesis, Outstanding, join_queues, put, queue, split
 from otf.core.memory import Symbol
-from otf.core.model_calls import CURRENT, own_frames
+from otf.core.model_calls import CURRENT
 from otf.core.moves import INTERNAL, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, OpenAccept
 from otf.core.timing import Clock
@@ -22,6 +22,7 @@ from otf.errors import ModelError
 from otf.spec.offering import TRANSITIONS, limited
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
+from otf.values.raised import own_frames
 
 _SETTLED: Final = attrgetter("settled")
 UNDER_WAY: Final = 128  # outputs in flight that double the time of a move in a state with timers

@@ -15,7 +15,7 @@ from otf.core.expectations import Bag, Chain, Exact, Expectation
 from otf.core.hypothesis import PLAIN, Hypothesis, Outstanding, QueuedInput, move_on, push, queue, take_input
 from otf.core.memory import Symbol
 from otf.core.model import Model
-from otf.core.model_calls import CURRENT, own_frames
+from otf.core.model_calls import CURRENT
 from otf.core.moves import Limits, Moves, Next
 from otf.core.nodes import Midway, Move, Node, OpenAccept
 from otf.core.search import HypothesisSet, OvergrownError, Search
@@ -26,6 +26,7 @@ from otf.spec.transition import requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Citation, FailureKind
 from otf.values import show
+from otf.values.raised import own_frames
 
 LIMITS: Final = Limits(hypotheses=100)  # 2,500 moves, some 25 ms: a shrinker asks for every failing candidate
 SILENT: Final = "\0silent"  # the port, in no bench, on which moves without outputs are noted

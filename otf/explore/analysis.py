@@ -11,7 +11,6 @@ from typing import Any, Final
 from otf.compose import Scenario, compose, scenario
 from otf.compose.guided import check
 from otf.core import Model
-from otf.core.model_calls import own_frames
 from otf.core.repeatable import compare
 from otf.errors import ModelError, UsageError
 from otf.explore.explorer import explore
@@ -22,6 +21,7 @@ from otf.explore.refine import blocks
 from otf.spec import Spec
 from otf.spec.transition import RequirementIds
 from otf.values import as_text, show
+from otf.values.raised import own_frames
 
 SEARCHED: Final = 1_000  # states to search for the actions of a scenario
 LIMIT: Final = 20_000

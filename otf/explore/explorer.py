@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from otf.core.compile import spread
 from otf.core.expectations import texts_of
-from otf.core.model_calls import CURRENT, own_frames
+from otf.core.model_calls import CURRENT
 from otf.errors import ModelError, OtfError, UsageError
 from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.naming import Alike, is_flat, name, output_name
@@ -16,8 +16,9 @@ from otf.spec import Accept, Spec, Transition
 from otf.spec.offering import INPUTS, TRANSITIONS, Always, limited
 from otf.spec.transition import in_words, is_transition
 from otf.trace.result import counted
-from otf.values import Values, as_text, show
+from otf.values import Values, show
 from otf.values.all_values import name_of
+from otf.values.raised import blame, own_frames
 
 Progress = Callable[[int, int], None]
 END: Final = object()
@@ -151,10 +152,7 @@ class _Explorer:
                 f"{_asking(state, asked)}: {error}{own_frames(error, self._spec.step if asked else self._spec.emits)}"
             ) from error
         except Exception as error:
-            message = (
-                f"{_asking(state, asked)}: the model raised {type(error).__name__}: {as_text(error)}{own_frames(error)}"
-            )
-            raise ModelError(message) from error
+            raise blame(f"{_asking(state, asked)}: the model raised", error, self._spec.inputs) from error
         finally:
             CURRENT.now = None
 

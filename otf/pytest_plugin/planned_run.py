@@ -14,7 +14,6 @@ import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter
 from itertools import chain, count
@@ -26,7 +25,7 @@ import pytest
 from otf.adapter import Bench, Port
 from otf.adapter.serial.device import Device
 from otf.campaign import Settings
-from otf.errors import UsageError
+from otf.errors import UsageError, choose
 from otf.values.classes import parameters
 
 OPTIONS: Final = ("traces", "steps", "time", "seed", "strategy", "mode")
@@ -71,12 +70,8 @@ def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -
 def _check(rest: Mapping[str, object]) -> None:
     for name in rest:
         if name not in KNOWN:
-            near = get_close_matches(name, KNOWN, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            message = (
-                f"{name}= is neither a parameter of the bench nor a setting; {hint}settings are {', '.join(KNOWN)}"
-            )
-            raise UsageError(message)
+            hint = choose(name, KNOWN, "settings are")
+            raise UsageError(f"{name}= is neither a parameter of the bench nor a setting; {hint}")
 
 
 def _folder(item: pytest.Item) -> Path:

@@ -9,10 +9,10 @@ from otf.adapter import Frame
 from otf.adapter.third_party import describe, stumbled
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import MalformedCodec, Unreadable
-from otf.core.model_calls import own_frames
 from otf.errors import CodecError, ModelError
 from otf.trace.events import Undecodable
-from otf.values import as_text, show
+from otf.values import show
+from otf.values.raised import blame
 
 KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
@@ -48,8 +48,7 @@ class CodecCache:
             message = f"the codec has no bytes for the input {show(value)}: {error}"
             raise ModelError(message) from error
         except Exception as error:
-            message = f"the codec raised for the input {show(value)}: {type(error).__name__}: {as_text(error)}"
-            raise ModelError(message + own_frames(error)) from error
+            raise blame(f"the codec raised for the input {show(value)}:", error, self.codec.encode) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; use text.encode()"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import partial
 from random import Random
 from typing import Any, Final, TypeAlias, TypeVar
 
 from otf.core import FEW, Chooser, InputMode, Symbol, View
-from otf.core.model_calls import own_frames
-from otf.errors import USERS_OWN, ModelError, OtfError, UsageError
+from otf.errors import USERS_OWN, OtfError, UsageError, choose
 from otf.spec.redrawing import Redraw
 from otf.spec.transition import RequirementIds, requirements
 from otf.strategy.answers import LearntAnswers
@@ -21,7 +19,7 @@ from otf.strategy.names import SAYS
 from otf.strategy.planned import Goal, Nearest, ToChanged
 from otf.strategy.pool import ChangedFirst, FailingIn, PlanPatience, Pool, VisitCounts, endless
 from otf.strategy.renames import FreshValues
-from otf.values import as_text
+from otf.values.raised import blame
 
 
 @dataclass(slots=True)
@@ -153,8 +151,7 @@ def _asked(call: Callable[[], Answered]) -> Answered:
     except (OtfError, *USERS_OWN):
         raise
     except BaseException as error:
-        message = f"the strategy raised {type(error).__name__}: {as_text(error)}{own_frames(error)}"
-        raise ModelError(message) from error
+        raise blame("the strategy raised", error) from error
 
 
 def _covering(name: str, *makers: Maker) -> StrategyKind:
@@ -245,7 +242,4 @@ def known(name: str | StrategyKind) -> StrategyKind:
         return name
     if name in STRATEGIES:
         return STRATEGIES[name]
-    near = get_close_matches(name, STRATEGIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(STRATEGIES)}"
-    message = f"there is no strategy {name!r}; {hint}"
-    raise UsageError(message)
+    raise UsageError(f"there is no strategy {name!r}; {choose(name, STRATEGIES, 'there are')}")

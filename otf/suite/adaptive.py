@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from otf.core import Node, Symbol, View
-from otf.errors import ModelError, UsageError
+from otf.errors import ModelError, UsageError, choose
 from otf.explore import Graph
 from otf.suite.observable import (
     Decisions,
@@ -166,9 +165,7 @@ def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS
 
 def unknown(what: str, name: str, known: Collection[str]) -> UsageError:
     """Return the error for an unknown name."""
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-    return UsageError(f"there is no {what} {show(name)}; {hint}")
+    return UsageError(f"there is no {what} {show(name)}; {choose(name, known, 'there are')}")
 
 
 def _refuse(method: str, extra: int, runs: int) -> None:

@@ -27,6 +27,19 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
     ("old", "new", "message"),
     [
         pytest.param(
+            "inputs=[Coin(5), Coin(10), Button()]",
+            "inputs=lambda paid: [Coin(cent=5)]",
+            "inputs(0): the model raised TypeError: Coin.__init__() got an unexpected keyword argument 'cent'; "
+            "did you mean cents?\n  File ",
+            id="first inputs raise",
+        ),
+        pytest.param(
+            "inputs=[Coin(5), Coin(10), Button()]",
+            "inputs=lambda paid: None",
+            "inputs(0): it gave None, and no inputs: return a list of them, or yield each",
+            id="no inputs",
+        ),
+        pytest.param(
             "    match inp:\n",
             "    if paid: raise KeyError('cup')\n    match inp:\n",
             "step(10, Coin(cents=5)): the model raised KeyError: 'cup'",

@@ -18,7 +18,7 @@ from otf.cli.benches import load, model, named, parsed
 from otf.cli.catalogue import LAWS, LIVE, REQUIRED
 from otf.cli.output import document, is_terminal, say
 from otf.cli.tools.model_commands import CheckCommand
-from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, TraceError, UsageError, choose
 from otf.explore import Graph, explore
 from otf.explore.analysis import ask_twice, general, liveness, safety
 from otf.explore.expiring import expiring, temporal
@@ -152,7 +152,7 @@ def check(asked: CheckCommand) -> int:
 def _required(laws: list[str] | None) -> Sequence[str]:
     unknown = [law for law in laws or () if law not in LAWS]
     if unknown:
-        raise UsageError(f"--law {unknown[0]}: choose among {', '.join(LAWS)}")
+        raise UsageError(f"--law {unknown[0]}: {choose(unknown[0], LAWS, 'choose among')}")
     return laws or REQUIRED
 
 

@@ -16,7 +16,7 @@ from otf.cli.progress import working
 from otf.cli.run_options import duration
 from otf.cli.signals import Done, interruptible
 from otf.cli.tools.model_commands import MutantsCommand
-from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError, choose
 from otf.mutation import Fate, HuntBudget, HuntMode, JudgedMutant, MutationAnalysis, MutationReport
 from otf.mutation.operators import OPERATORS
 from otf.report.mutants import FILE
@@ -35,7 +35,7 @@ def mutate_model(bench: Bench, asked: MutantsCommand) -> int:
     """
     unknown = [name for name in asked.operators or () if name not in OPERATORS]
     if unknown:
-        raise UsageError(f"--operator {unknown[0]}: choose among {', '.join(OPERATORS)}")
+        raise UsageError(f"--operator {unknown[0]}: {choose(unknown[0], OPERATORS, 'choose among')}")
     mode: HuntMode = one_of("--mode", asked.mode, ("eager", "strict"))
     analysis = MutationAnalysis(bench, asked.seed, HuntBudget(asked.budget, asked.seconds), mode)
     done = _hunt_all(analysis, asked)

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,7 @@ from otf.cli.output import say
 from otf.cli.tools.commands import NewCommand
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
 from otf.draft import draft_bench
-from otf.errors import PASS, UsageError
+from otf.errors import PASS, UsageError, choose
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TRIES: Final = 3
@@ -46,11 +45,8 @@ def _begin(wishes: NewCommand) -> int:
 
 
 def _check(option: str, given: str, known: Collection[str]) -> None:
-    if given in known:
-        return
-    near = get_close_matches(given, known, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    raise UsageError(f"--{option} {given}: {hint}the {option}s are {', '.join(known)}")
+    if given not in known:
+        raise UsageError(f"--{option} {given}: {choose(given, known, f'the {option}s are')}")
 
 
 def _start(wishes: NewCommand) -> int:

@@ -1,0 +1,109 @@
+"""Exceptions of the user's code: the lines of that code in the traceback, and the name that was probably meant."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from itertools import dropwhile
+from os import sep
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from otf.errors import ModelError, near
+from otf.values.text import as_text
+
+ENGINE: Final = str(Path(__file__).parents[1]) + sep
+MODELS: Final = f"{ENGINE}models{sep}"
+SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
+UNNAMED: Final = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY}
+LIBRARIES: Final = re.compile(
+    f"<|{re.escape(str(Path(traceback.__file__).parent))}|.*[/\\\\](site|dist)-packages[/\\\\]"
+)
+
+
+def blame(what: str, error: BaseException, function: Callable[..., Any] | None = None) -> ModelError:
+    """Return the error of the user's code: what it did, its exception, the name that was meant, and its lines.
+
+    >>> print(blame("the model raised", KeyError("coin")))
+    the model raised KeyError: 'coin'
+    """
+    said = f"{type(error).__name__}: {as_text(error)}"
+    return ModelError(f"{what} {said}{meant(error)}{own_frames(error, function)}")
+
+
+def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
+    """Return where in the model an error was raised, as lines to append to its message; "" if unknown.
+
+    Leaves out frames of otf itself. If there are no others, the model returned something wrong: then the lines say
+    where its `function` is defined.
+    """
+    found = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
+    # what the user's code calls in a library is worth a look, what called it is not
+    frames = list(dropwhile(lambda each: LIBRARIES.match(each[0].f_code.co_filename), found)) or found
+    lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
+    left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
+    return f"{left}\n{lines}" if lines else _definition(function)
+
+
+def is_users(error: BaseException) -> bool:
+    """Return whether the user's code raised an error, itself or by what it called in a library."""
+    files = [each.f_code.co_filename for each, _ in traceback.walk_tb(error.__traceback__)]
+    known = [each for each in files if not LIBRARIES.match(each) or each.startswith(ENGINE)]
+    return bool(known) and _is_own(known[-1])
+
+
+def meant(error: BaseException) -> str:
+    """Return what to append to an error about an unknown name: the one that was probably meant; "" if none is close."""
+    with suppress(Exception):  # dir() of a user's object runs the user's code
+        name, names = _unknown(error)
+        found = near(name, names)
+        return f"; {found}" * bool(found)
+    return ""
+
+
+def _unknown(error: BaseException) -> tuple[str, Iterable[str]]:
+    """Return the unknown name, and those that were known there, as Python's own traceback does."""
+    name = str(getattr(error, "name", None) or "")
+    frame = _last(error)
+    if isinstance(error, AttributeError):
+        return name, dir(error.obj)
+    if isinstance(error, NameError) and frame is not None:
+        return name, [*frame.f_locals, *frame.f_globals, *dir(frame.f_builtins)]
+    if isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
+        module = sys.modules.get(name)
+        return found[1], [*dir(module), *getattr(module, "__all__", ())]
+    called = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    if isinstance(error, TypeError) and called and frame is not None:
+        return called[2], _parameters(called[1].removesuffix(".__init__").split(".")[-1], frame)
+    return "", ()
+
+
+def _last(error: BaseException) -> FrameType | None:
+    return next((frame for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__)))), None)
+
+
+def _parameters(name: str, frame: FrameType) -> Iterable[str]:
+    """Return the parameters of a function or class that a frame called by name, perhaps as an attribute."""
+    known = {**frame.f_globals, **frame.f_locals}
+    objects = [known.get(name), *(getattr(each, name, None) for each in known.values())]
+    found = next(each for each in objects if callable(each))
+    return [each.name for each in inspect.signature(found).parameters.values() if each.kind not in UNNAMED]
+
+
+def _definition(function: Callable[..., Any] | None) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(inspect.unwrap(function), "__code__", None) if function is not None else None
+    if code is None or not _is_own(code.co_filename):
+        return ""
+    return f'\n  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}'
+
+
+def _is_own(file: str) -> bool:
+    return not file.startswith(ENGINE) or file.startswith(MODELS)
