@@ -1,4 +1,4 @@
-"""One transport per file. No transport knows another, and the engine knows none of them by name.
+"""The adapters, one kind of transport per file. None of them uses another, and the engine knows none of them by name.
 
 Each function returns a port for a bench: a function without arguments that opens a line.
 """

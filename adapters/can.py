@@ -105,7 +105,7 @@ class CanLine:
         return Place(hidden="a CAN bus, and it is not known what is on it")
 
     def remarks(self) -> list[str]:
-        """Return nothing: a bus reports no more than frames."""
+        """Return nothing: a bus reports only frames."""
         return []
 
     def close(self) -> None:
@@ -161,9 +161,9 @@ def can(
 
     Interface, channel and options are those of python-can (the extra `can`); give options in the URL or as arguments. A
     frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no ending:
-    a system that has left it is silent. Error frames are left out, and a bus-off controller is trouble. With `errors`,
-    each is an output, a `CanError` of a codec with `errors`: the model says when a bus may be disturbed. Raises
-    UsageError; opening raises ContactError.
+    a system that has left it is silent. By default otf leaves error frames out, and a bus-off controller is trouble.
+    With `errors`, each of these is an output, a `CanError` of a codec with `errors`, and the model says when a bus may
+    be disturbed. Raises UsageError; opening raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

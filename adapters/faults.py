@@ -1,7 +1,7 @@
 """Faults on a line, by plan: frames are lost, duplicated, overtaken, delayed, damaged or cut, and connections break.
 
-A layer over any port of any bench. Only the seed of the path decides what it does, and the trace records it, so that a
-failure can be driven again with the same faults, or with fewer.
+This is a layer over any port of any bench. Only the seed of the path decides what it does, and the trace records that.
+So otf can drive a failure again with the same faults, or with fewer.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class FaultyLine:
         return self._clock() if self._held or self._queue else below
 
     def place(self) -> Place:
-        """Return where the other end is, or that it is hidden if it is in this process: silence then takes no time."""
+        """Return where the other end is; an end in this process counts as hidden, since silence there takes no time."""
         found = self._inner.place() if isinstance(self._inner, Placed) else None
         if found is None or found.inside or found.threads:
             return Place(hidden="faults are injected, and what is held back for them is not seen")
@@ -215,8 +215,8 @@ class FaultyLine:
 def inject(bench: Bench, faults: Mapping[str, Faults]) -> Bench:
     """Return the bench with faults on these ports of it. Raises UsageError for a port that it does not have.
 
-    The seed of the campaign and the number of the path decide which frames are hit. The trace has each fault with the
-    event after it: "cpe2 out 3 drop" is the third frame that arrived on that port.
+    The seed of the campaign and the number of the path decide which frames the faults affect. The trace has each fault
+    with the event after it: "cpe2 out 3 drop" is the third frame that arrived on that port.
 
     >>> from otf.models.coffee import bench
     >>> inject(bench(), {"line": Faults(drop=0.1)}).name

@@ -35,9 +35,9 @@ _OURS = {__name__, ThreadWatch.__module__}  # a traceback begins in the user's c
 class InprocessLine:
     """A line to a Python function; made by `open_inprocess`.
 
-    Replies arrive in order of their times; those with equal times arrive in the order given. A function that raises has
-    ended: "raised ValueError: …". So has one with a thread or task that dies of an exception. If it answers endlessly,
-    the line takes 256 replies at a time, and none while 20,000 are not due yet.
+    Replies arrive in order of their times; those with equal times arrive in the order given. If the function raises,
+    the port ends: "raised ValueError: …". It also ends if an exception kills a thread or task of the function. If the
+    function answers endlessly, the line takes 256 replies at a time, and none while 20,000 are not due yet.
     """
 
     def __init__(self, alarm: Alarm, port: str = "", largest: int = LARGEST) -> None:
@@ -158,8 +158,8 @@ def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int 
     """Return the port of a Python function; each path calls `make` for a fresh one.
 
     The function takes the bytes of a frame and returns a reply, a list or generator of replies, or None. A reply is
-    bytes, `Ending("why")`, or a pair of a delay in seconds and one of these. Errors mention `port`. A frame longer than
-    `largest` bytes is truncated and marked as such. Opening raises ContactError if `make` raises.
+    bytes, `Ending("why")`, or a pair of a delay in seconds and one of these. Errors name the port `port`. The line cuts
+    a frame longer than `largest` bytes, and marks it as cut. Opening raises ContactError if `make` raises.
 
     >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind
     'inprocess'

@@ -18,7 +18,8 @@ from otf.framing import LARGEST
 
 FORM: Final = "isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8, with the options of python-can"
 TIMEOUT: Final = 5.0
-"""Seconds without its next frame after which a message is torn; more than the standard's 1, as machines may stall."""
+"""Seconds without its next frame after which a message counts as incomplete: more than the standard's 1, as machines
+may stall."""
 
 _TURN: Final = 0.05  # seconds that a thread waits for a frame before it checks whether to end
 _LOG: Final = "otf.isotp"
@@ -133,9 +134,9 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
 
     otf sends with the id `tx` and receives with `rx`; ids above 7FF have 29 bits. `address` is an `isotp.Address` for
     other ways of addressing. `padding` fills up frames that are sent. `stmin` (milliseconds) and `blocksize` are what
-    otf asks of the system. It answers a first frame with flow control, as a receiver must. With the option `fd`, frames
-    are CAN FD. A message that is torn, out of order or held up by flow control for `timeout` seconds is an undecodable
-    output. Sending may take `patience` seconds. Raises UsageError; opening raises ContactError.
+    otf asks of the system. otf answers a first frame with flow control, as a receiver must. With the option `fd`,
+    frames are CAN FD. A message that is incomplete, out of order or held up by flow control for `timeout` seconds is an
+    undecodable output. Sending may take `patience` seconds. Raises UsageError; opening raises ContactError.
 
     >>> isotp("isotp://virtual/test?tx=7e0&rx=7e8").kind
     'isotp'

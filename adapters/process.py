@@ -47,7 +47,7 @@ class ProcessLine:
     def descriptors(self) -> tuple[int, ...]:
         """Return the descriptors of its output, its errors and the process that have not ended.
 
-        While standard error is flooded, it is left out for short times.
+        While the process floods standard error, the result leaves it out for short times.
         """
         return self._reading.watched()
 
@@ -58,7 +58,8 @@ class ProcessLine:
     async def send(self, data: bytes) -> None:
         """Write one frame. Raises LineLost, also if the process reads nothing for ten seconds; CodecError.
 
-        Listen to the process while this waits: it may not read because it is waiting for that itself.
+        Read from the process while this waits: perhaps the process does not read because its own output waits to be
+        read.
         """
         rest = self._framer.pack(data)
         if self._reading.ended or self._torn:
@@ -89,7 +90,7 @@ class ProcessLine:
         return self._inflow.batch()
 
     def stirred(self) -> float:
-        """Return when the last bytes of an unfinished frame came, or by when a closed output is understood."""
+        """Return when the last bytes of an unfinished frame came, or when otf will know what a closed output means."""
         return self._reading.stirred()
 
     def remarks(self) -> list[str]:
@@ -123,7 +124,7 @@ class ProcessLine:
     async def stop(self, grace: float) -> None:
         """Stop the process: close its input; after `grace` seconds send SIGTERM, and after as many again SIGKILL.
 
-        The signals go to its group, SIGKILL in any case, so everything that the process started ends with it.
+        The signals go to its group, and SIGKILL always does, so everything that the process started ends with it.
         """
         for descriptor in (self._child.stdin, *self._reading.descriptors()):
             if descriptor >= 0:
@@ -241,11 +242,11 @@ async def open_process(  # noqa: PLR0913 -- the same
     """Start a process in its own session and open a line to it; leaving the context stops it and its children.
 
     The line is ready once the process has printed the line `ready` (None: at once), within `ready_timeout` seconds.
-    `env` is its whole environment, `cwd` its working directory (None: ours). To stop it, its input is closed; after
-    `grace` seconds it gets SIGTERM, and after as many again SIGKILL. `framing` says what a frame is: a line of at most
-    64 KiB, or one of those in `otf.framing`. With `pty` the process has a terminal instead of pipes, for programs that
-    would otherwise write in large blocks; its standard error is then part of that. Raises UsageError for an invalid
-    command, ContactError if it cannot be started or does not get ready.
+    `env` is its whole environment, `cwd` its working directory (None: ours). To stop the process, otf closes its input;
+    after `grace` seconds it sends SIGTERM, and after as many again SIGKILL. `framing` says what a frame is: a line of
+    at most 64 KiB, or one of those in `otf.framing`. With `pty` the process has a terminal instead of pipes, for
+    programs that would otherwise write in large blocks; its standard error is then part of that. Raises UsageError for
+    an invalid command, ContactError if it cannot be started or does not get ready.
     """
     async with alarms() as alarm:
         framer = framing()  # first: one that cannot be made must not leave a process behind

@@ -186,15 +186,15 @@ def restbus(
 ) -> Port:
     """Return the port of the rest of a bus, which sends `messages` on schedule during a path, whatever else happens.
 
-    The address is as for `can`. An input of the port is text that changes how a message is sent from now on: "NAME on",
-    "NAME off", or one of these. "NAME twice": each frame is duplicated. "NAME wrong": its last byte is inverted, so no
-    checksum fits. "NAME stuck": its counter stops. "NAME late 0.05": each frame is sent this many seconds late. The
+    The address is as for `can`. An input of the port is text that changes how it sends a message from now on: "NAME
+    on", "NAME off", or one of these. "NAME twice" sends each frame twice. "NAME wrong" inverts the last byte, so that
+    no checksum fits. "NAME stuck" stops the counter. "NAME late 0.05" sends each frame this many seconds late. The
     counter of a message also stops while it is off. The port has no outputs.
 
-    The model's windows allow for frames up to `late` seconds after their time. A later one is the tester's fault. The
-    trace records a stall, windows open at that time are extended, and the run goes on. Any failure within `memory`
-    periods of that message is inconclusive (`math.inf`: until the path ends), since the node may have noticed. Raises
-    UsageError; opening raises ContactError.
+    The model's windows allow for frames up to `late` seconds after their time. A later frame is the tester's fault: the
+    trace records a stall, otf extends the windows that are open at that time, and the run goes on. Any failure within
+    `memory` periods of that message is inconclusive (`math.inf`: until the path ends), since the node may have noticed
+    the late frame. Raises UsageError; opening raises ContactError.
 
     >>> engine = CyclicMessage([bytes.fromhex("0000001001000000ff")], every=0.1)
     >>> restbus("can://virtual/test", {"engine": engine}).kind

@@ -131,10 +131,10 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
     `xonxoff`, `exclusive` (True: no other program may open it), `dtr` and `rts` (unchanged). With `low_latency`, the
     driver does not collect bytes for 16 ms. `within` (2.0) is how many seconds to wait for a missing device.
 
-    With `keep`, the port stays open between the paths of a campaign, and what arrives between two paths is dropped.
-    That is the default, except for network connections, which many systems take for a new start. Options may also
-    follow the name, and override arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown option or
-    name; opening raises ContactError.
+    With `keep`, the port stays open between the paths of a campaign, and otf drops what arrives between two paths. That
+    is the default. It is not for network connections, since many systems take a new connection for a new start. Options
+    may also follow the name, and override arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown
+    option or name; opening raises ContactError.
 
     >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
     'serialport'

@@ -59,7 +59,7 @@ class TcpLine(SocketLine):
         return writing(sock) if isinstance(sock, SSLSocket) else sock.send
 
     def acknowledge(self, *, later: bool) -> None:
-        """Acknowledge what was read; with `later`, leave the next acknowledgements to inputs, or to the next call."""
+        """Acknowledge what was read; with `later`, the next inputs or the next call carry the acknowledgements."""
         sock = self._socket
         if sock is not None and not isinstance(sock, SSLSocket):
             self._read = (saving_reader if later else prompt_reader)(sock)
@@ -144,12 +144,12 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
 ) -> Port:
     """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), opened for each path.
 
-    With "tcp-listen://127.0.0.1:7000" the system connects; the first caller counts. `framing` divides the stream into
-    frames. `bind` is the address of our own side, for systems that identify users by it. A program must listen there
-    within `within` seconds. Several ports of a bench may have the same URL: each is a connection of its own. Without
-    `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`). `tls` is
-    an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts. Raises UsageError
-    for an invalid address; opening raises ContactError.
+    With "tcp-listen://127.0.0.1:7000" the system connects; otf takes its first connection. `framing` divides the stream
+    into frames. `bind` is the address of our own side, for systems that identify users by it. A program must listen at
+    the URL within `within` seconds. Several ports of a bench may have the same URL: each is a connection of its own.
+    Without `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`).
+    `tls` is an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts. Raises
+    UsageError for an invalid address; opening raises ContactError.
 
     >>> tcp("127.0.0.1:7000").kind
     'tcp'

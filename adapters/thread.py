@@ -26,8 +26,8 @@ def from_thread(  # noqa: PLR0913 -- three functions, and three bounds with defa
 
     `open` gets a `Mailbox`. The library's callbacks call its `put(data)`, `end(reason)` if the system has ended the
     port, and `fail(reason)` if the library itself has failed. The result of `open` is passed to `send`, with a frame,
-    and to `close`, which ends the threads. Each of the three may block for `patience` seconds, but is called from a
-    thread of otf. At most `held` frames wait to be read. Opening raises ContactError.
+    and to `close`, which ends the threads. otf calls each of the three functions in a thread of its own, where it may
+    block for `patience` seconds. At most `held` frames wait to be read. Opening raises ContactError.
 
     >>> import queue, threading
     >>> def serve(work, mailbox):

@@ -1,4 +1,4 @@
-"""UDP: each datagram is a frame, even an empty one; only those from the expected peer count."""
+"""UDP: each datagram is a frame, even an empty one; only datagrams from the expected peer count."""
 
 from __future__ import annotations
 
@@ -37,15 +37,13 @@ _GONE = {
 class UdpLine:
     """Our UDP socket, which talks to one peer; made by `open_udp`.
 
-    `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears; it may be
-    set later, and until then all datagrams are strangers'. Datagrams of strangers are dropped and counted.
-
-    The ending "port unreachable" means that the network refused a datagram because the peer's port was closed; only
-    Linux reports it. Whatever the peer sends after an ending is not delivered. Datagrams that the kernel drops because
-    they were not read in time are counted, and make a run inconclusive.
-
-    `follow` is for systems that answer from other ports than the one they are called at (TFTP). Then any port of the
-    peer's host is heard, and datagrams for which `follow` returns True go to the port last heard.
+    `address` is the (host, port) that it is bound to. `peer` is the (host, port) that it sends to and hears; you may
+    set it later, and until then every datagram is a stranger's. The line drops and counts datagrams of strangers. The
+    ending "port unreachable" means that the network refused a datagram because the peer's port was closed; only Linux
+    reports it. The line does not deliver what the peer sends after an ending. If the kernel drops datagrams because otf
+    did not read them in time, the line counts them, and the run is inconclusive. `follow` is for systems that answer
+    from another port than the one that received the request (TFTP). The line then takes datagrams from any port of the
+    peer's host. Datagrams to send for which `follow` returns True go to the port from which the last one came.
     """
 
     def __init__(self, sock: socket.socket, follow: Follow | None = None) -> None:
@@ -209,10 +207,10 @@ def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool 
     """Return the port of a UDP peer at the address `url`: "udp://127.0.0.1:7000", or without "udp://".
 
     `bind` is the address of our own side, such as "127.0.0.1:0" (port 0: a fresh one). It may also be in the URL:
-    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without it, the address is the one from which this machine reaches the
-    peer, never all of its addresses. `follow` is for systems that answer from other ports: see `UdpLine`. With
-    `shared`, several ports of a bench may share the address `bind`, each with another peer: one tester with many peers.
-    Raises UsageError for an invalid address; opening raises ContactError.
+    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without `bind`, the line uses the address from which this machine
+    reaches the peer, never all of its addresses. `follow` is for systems that answer from other ports: see `UdpLine`.
+    With `shared`, several ports of a bench may share the address `bind`, each with another peer: one tester with many
+    peers. Raises UsageError for an invalid address; opening raises ContactError.
 
     >>> udp("127.0.0.1:7000", bind="127.0.0.1:7001").url
     'udp://127.0.0.1:7000?bind=127.0.0.1:7001'

@@ -51,8 +51,8 @@ class VisaResource:
 class Instrument:
     """An open instrument, with a thread that reads its answers.
 
-    Only one thread uses the library at a time, since VISA libraries are not made for two: sending waits while an answer
-    is awaited.
+    Only one thread uses the library at a time, since VISA libraries are not made for two. So nothing is sent while an
+    answer is outstanding.
     """
 
     def __init__(self, where: VisaResource, query: Callable[[bytes], bool], end: bytes, mailbox: Mailbox) -> None:
@@ -140,9 +140,9 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
 
     `backend` is the library, as pyvisa names it ("@py" for pyvisa-py); attributes are those of a pyvisa resource
     (`baud_rate`). A frame is a command or an answer without its `end`. After each command for which `query` returns
-    True, an answer is read: reading without a question is an error in SCPI. No further command is sent until it comes,
-    or for `timeout` seconds, which should be more than ten times the bench's quiescence time. Raises UsageError for an
-    invalid resource; opening raises ContactError.
+    True, otf reads an answer: in SCPI it is an error to read without a question. Until the answer comes, otf sends no
+    further command, for at most `timeout` seconds; this should be more than ten times the bench's quiescence time.
+    Raises UsageError for an invalid resource; opening raises ContactError.
 
     >>> visa("visa:TCPIP::10.0.0.5::INSTR?backend=@py").kind
     'visa'

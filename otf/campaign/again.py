@@ -1,7 +1,7 @@
-"""Driving a system again with the inputs of a run: of a trace, or of a path from a snapshot.
+"""Drives a system again with the inputs of a run: of a trace, or of a path from a snapshot.
 
-A snapshot is taken once, after the start. No path that begins with it would show a fault in the start itself. So now
-and then a passed path is driven again from a reset.
+otf takes a snapshot once, after the start. A path that begins with it cannot show a fault in the start itself. So now
+and then otf drives a passing path again after a reset.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ async def rerun(
 ) -> PathResult:
     """Drive a fresh copy of the system with the inputs among `events`; return the result.
 
-    It sends inputs strictly, or as in the trace, in bursts of at most the size in the settings. If the system chooses
-    differently this time, the model may no longer allow an input. Then it skips the input, or for a shrunk trace
-    replans the way; a run without inputs that it needs is inconclusive. `recorded` is the header of the trace: a layer
-    of faults injects the same ones again. `on_event` gets each event. Raises ContactError if the system cannot be
-    reached, ModelError if the model is broken.
+    It sends the inputs in strict mode, or as in the trace, in bursts of at most the size in the settings. If the system
+    chooses differently this time, the model may no longer allow an input. Then it skips the input, or for a shrunk
+    trace plans the way again; if inputs that the run needs are missing, it is inconclusive. `recorded` is the header of
+    the trace: a layer of faults injects the same faults again. `on_event` gets each event. Raises ContactError if the
+    system cannot be reached, ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -90,7 +90,7 @@ _HIDDEN = "from the snapshot the same inputs passed: it hides what goes wrong fr
 
 
 async def both_ways(own: Bench, oracle: Oracle, head: Header, passed: PathResult, until: float) -> PathResult:
-    """Return a strict run of a path's inputs from a reset if that fails, else the path. Raises ContactError."""
+    """Drive a path's inputs strictly after a reset; return that run if it fails, else the path. Raises ContactError."""
     events, trace = reread(passed.trace, own), passed.trace.with_suffix(STRICT)
     inputs = [event.input for event in events if isinstance(event, Sent)]
     pacing = repeating(oracle, own, events, head.burst).pacing()

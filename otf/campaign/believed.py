@@ -1,8 +1,8 @@
-"""What to believe of a campaign's folder: the journal says how a path counts, and its trace must say the same.
+"""What otf believes of a campaign's folder: the journal says how a path counts, and its trace must say the same.
 
 A journal and its traces are files, and anyone may have changed them. So no line of a journal makes a path pass: its
-trace holds the verdict, and the journal the digest of that trace. Where the two differ, and the trace does not fail,
-the path is driven again. A change of both that is consistent goes unnoticed; that takes the rights to change otf too.
+trace holds the verdict, and the journal the digest of that trace. If the two differ, and the trace does not fail, otf
+drives the path again. otf does not notice if someone changes both consistently; whoever can do that can change otf too.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Believed:
         return self._weigh(self._recount(counted, driven), name, decides)
 
     def refuse_others(self) -> None:
-        """Raise UsageError if a trace that would be overwritten belongs to another campaign."""
+        """Raise UsageError if this campaign would overwrite a trace of another one."""
         for file in sorted(self._folder.glob("path-*.jsonl")):
             if found := OF_PATHS.fullmatch(file.name):
                 self._refuse_others(file.name, TraceFile.read(file), int(found[1]))

@@ -155,12 +155,12 @@ class BudgetedRuns:
         return found
 
     async def in_turns(self, candidates: Sequence[Candidate]) -> int:
-        """Run candidates in turns, the shortest first: each may need many runs, and most of them are not enough.
+        """Run candidates in turns, the shortest first: each may need many runs, and most never fail.
 
-        All get the same time: one run of hundreds of inputs takes as long as the many that short ones need. Once one
-        shows the failure, shorter candidates get three times as long as it took. After a third of the time, only the
-        last candidate is tried until any has shown it: with slow starts, no time would be left to shorten it. Returns
-        the runs of the last.
+        All candidates get the same time: one run of hundreds of inputs takes as long as the many runs that a short one
+        needs. Once one shows the failure, shorter candidates get three times as long as it took. After a third of the
+        time, if none has shown it, only the last candidate runs: if starts are slow, there would be no time left to
+        shorten it. Returns the runs of the last candidate.
         """
         left: list[Candidate] = [*candidates]
         runs, most = dict.fromkeys(candidates, 0), float("inf")
@@ -183,7 +183,7 @@ class BudgetedRuns:
         return runs[candidates[-1]] if candidates else 0
 
     async def calmer(self, times: int) -> None:
-        """Look for the smallest burst that still fails: a failure of single inputs needs no race to explain it."""
+        """Look for the smallest burst that still fails: a failure that single inputs show is no race."""
         most = self.tries.header.burst
         for burst in range(1, most):
             if not self.more():

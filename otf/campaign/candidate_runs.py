@@ -45,7 +45,7 @@ LONGER: Final = 1.25  # times as long as it took is the wait for it
 
 
 class EagerRuns(Enum):
-    """Whether eager runs of candidates have shown the search's failure so far."""
+    """Notes whether eager runs of candidates have shown the search's failure so far."""
 
     NONE = "there was no eager run that could show it"
     PASSED = "eager runs passed, and none showed it"
@@ -135,7 +135,7 @@ class Tries:
             _delete(scratch)
 
     async def waited(self, output: TimedOutput) -> bool:
-        """Send no input for longer than the output took to come, or to be missing; return whether it recurs twice."""
+        """Send no input for longer than the output took to come, or to be missing; return whether it fails twice."""
         seconds = output.at * (LONGER if output.seen else 1.0) + SLACK
         wait = AllowedInputs((self.oracle.model.symbol(Idle(round(seconds, 1))),))
         for turn in range(1, WAITED + 1):

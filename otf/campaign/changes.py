@@ -1,7 +1,7 @@
 """Changes of a model: fingerprints of its transitions, and starting a folder anew for a changed model.
 
-The traces of a campaign belong to its model; mixed with traces of another model, they would be judged wrongly. So they
-move to a separate folder, with their journal, and nothing is lost. In the new campaign, new or changed transitions come
+The traces of a campaign belong to its model; among traces of another model, otf would judge them wrongly. So it moves
+them to a separate folder, with their journal, and nothing is lost. In the new campaign, new or changed transitions come
 first.
 
 Both files, `transitions.json` and `changed.json`, are data: reading them runs nothing, and a damaged or too long file
@@ -58,7 +58,7 @@ class TransitionPrints(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, spec: Spec[Any, Any], seconds: float = float("inf")) -> TransitionPrints:
-        """Return those of a spec, as many as this time allows. Raises ModelError."""
+        """Return the fingerprints of a spec, as many as this time allows. Raises ModelError."""
         ends = monotonic() + seconds
         late = False
 
@@ -154,7 +154,7 @@ _VERSION: Final = frozenset({"fingerprint", "otf"})
 
 
 def renew(out: Path, about: About, spec: Spec[Any, Any], seconds: float) -> None:
-    """Set the campaign in a folder aside if it belongs to an earlier model or version.
+    """Move the campaign in a folder aside if it belongs to an earlier model or version.
 
     Call it before using the folder, for a campaign that takes that many seconds. Raises UsageError if another run uses
     the folder, WriteError, ModelError.

@@ -1,7 +1,7 @@
 """What a pass is worth: bounds on the failure probability, discoveries to expect, and runs that prove a repair.
 
-Pure functions. All their statements need independent paths, so where paths learn from each other they state nothing. No
-verdict ever depends on any of this.
+These are pure functions. All their statements need independent paths, so if paths learn from each other they state
+nothing. No verdict ever depends on any of this.
 
 Sources: Clopper and Pearson, The use of confidence or fiducial limits, Biometrika 26 (1934), for exact intervals; Chao,
 Estimating the population size for capture-recapture data with unequal catchability, Biometrics 43 (1987), and Colwell
@@ -63,7 +63,8 @@ def lower_bound(failed: int, runs: int, error: float) -> float:
 def rate_interval(failed: int, runs: int) -> tuple[float, float]:
     """Return the interval of a rate measured in two stages, with more runs only if some of the first passed.
 
-    Each stage may put the lower end too high, so each gets half of that error; the upper end comes from the second.
+    The lower end may come out too high in each stage, so each stage gets half of that error; the upper end comes from
+    the second.
 
     >>> low, high = rate_interval(3, 10)
     >>> round(low, 2), round(high, 2)
@@ -96,8 +97,8 @@ def passes_after(confidence: float, failed: int, runs: int) -> int:
 def stated(result: CampaignResult, unfinished: int = 0) -> str:
     """Return what independent paths without a failure prove, "" if there is nothing to state.
 
-    At most `unfinished` paths were cut by a time bound or by a goal. Without paths that count as failed, the bound
-    holds whatever ended the campaign: if it is wrong, a fixed number of first paths passed against the odds.
+    At most `unfinished` paths were cut by a time bound or by a goal. If no path counts as failed, the bound holds
+    whatever ended the campaign: if it is wrong, then a fixed number of first paths passed against the odds.
 
     >>> stated(CampaignResult(paths=3000, steps=60_000))
     '3,000 paths: with 95 % confidence a path of this strategy fails with a probability below 0.1 %'

@@ -102,7 +102,7 @@ class Confirmer:
     async def confirmed(
         self, result: PathResult, oracle: Oracle, drive_again: DriveAgain, counts: Counts, *, doubtful: bool
     ) -> ConfirmedPath:
-        """Return a path as it counts, after driving a `doubtful` failure again strictly. Raises WriteError.
+        """Return a path as it counts, after driving a `doubtful` failure again in strict mode. Raises WriteError.
 
         `counts` gets the path if an interruption comes first.
         """
@@ -257,7 +257,7 @@ async def confirm(  # noqa: PLR0913 -- what a run needs, each once
 async def alone(
     bench: Bench, oracle: Oracle, header: Header, failing: PathResult, until: float
 ) -> ConfirmedPath | None:
-    """Return how a failure in a burst counts: as its inputs fail one by one, or as a race; None if it stalled."""
+    """Return how a failure in a burst counts: as one of single inputs, or as a race; None if it stalled."""
     found = await one_by_one(bench, oracle, header, failing, until)
     if found is not None and is_stalled(found):
         found = (await confirm(bench, oracle, replace(header, burst=1), found, strict=True, until=until)).result

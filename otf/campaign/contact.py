@@ -38,7 +38,7 @@ class NoWorkersError(ContactError):
 
 
 class FailedStarts:
-    """Tries again, after a pause, what could not reach the system; counts, logs and shows each failure.
+    """If something could not reach the system, tries it again after a pause; counts, logs and shows each failure.
 
     `ends` returns the moment at which the paths end.
     """

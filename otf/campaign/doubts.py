@@ -1,7 +1,8 @@
 """Failures that do not count yet: seen behind a guess, or shown by too few runs.
 
-A path goes on past a known failure, and guesses the system's state. What fails then may be due to the guess. So otf
-drives the system to the same place by other ways, around the failing transitions; a run without any guess confirms it.
+A path goes on past a known failure, and guesses the system's state. If the guess is wrong, a later failure may be wrong
+too. So otf drives the system to the same place by other ways, around the failing transitions. A run without any guess
+then confirms the failure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Lanes, and who drives their paths: the one place where a campaign in one process differs from one in several.
 
 A campaign leases paths by number, and an executor returns what each did. Each of n lanes takes every n-th path, one
-after another. With one shared memory, known and quiet states would depend on which copy of the system is faster, and so
-would the choices. So the lease fixes what a path knows of others (`otf.campaign.lane_knowledge`), and a path depends
-only on the seed, its number and the number of lanes.
+after another. If all lanes shared one memory, the choices of a path would depend on which copy of the system is faster.
+So the lease fixes what a path knows of others (`otf.campaign.lane_knowledge`), and a path depends only on the seed, its
+number and the number of lanes.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Executor(ABC):
         self.bench, self.settings = bench, settings
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Return the context for driving paths; leaving it ends everything started for that."""
+        """Return the context in which paths are driven; leaving it ends everything that was started for that."""
         return nullcontext()
 
     @property

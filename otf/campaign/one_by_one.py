@@ -1,7 +1,8 @@
 """Failures in bursts that are not races: the system does the same if it gets the inputs one by one.
 
-A race shows only if inputs meet. If one of them gets a wrong answer even alone, each burst with it fails in another
-way: with the answers of the other inputs, and as often as these differ. All of these failures are that one.
+A race shows only if inputs meet. But suppose that one input gets a wrong answer even alone. Then each burst with this
+input fails in a different way, since it also has the answers of the other inputs. All of these failures are one: that
+of the single input.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ async def one_by_one(
 ) -> PathResult | None:
     """Return a strict run of a path's inputs, one by one, that fails as a burst of it does; None if none does.
 
-    The burst showed the same outputs, as far as both runs go. Usually it is the last one. But an earlier burst may have
-    conformed only because another order of its inputs would have allowed the outputs. So the earlier bursts come both
-    as they were sent and as the model explains them. Raises ContactError as a path does.
+    That run shows the same outputs as the burst, as far as both runs go. Usually the last burst is the one that fails.
+    But an earlier burst may have conformed only because another order of its inputs would have allowed the outputs. So
+    the earlier bursts come both as they were sent and as the model explains them. Raises ContactError as a path does.
     """
     failure, trace = failing.verdict.failure, failing.trace.with_suffix(STRICT)
     together = 1 if failure is None else failure.together

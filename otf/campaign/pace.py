@@ -1,8 +1,8 @@
 """When to send the inputs of a path: one after another, or several at once; and how a re-run does the same.
 
-One input at a time never meets a race. And what clients of one server send at once has to be judged in every order
-anyway, since the order in which the server takes them is unknown. So if a bench has several clients, a quarter of the
-paths send several inputs at once by default.
+One input at a time never shows a race. If clients of one server send at once, nobody knows in which order the server
+takes the inputs, so otf allows every order. If a bench has several clients, a quarter of the paths send several inputs
+at once by default.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def lasts(bench: Bench, given: int | None, size: int, gone: float, left: float) 
 
 
 def alike(first: Symbol, others: Sequence[Symbol]) -> list[Symbol]:
-    """Return the inputs that share most words with another one: the same order from another client.
+    """Return the inputs that share most words with a given one, such as the same order from another client.
 
     >>> [each.value for each in alike(Symbol("ann pay 1", 0), [Symbol("bob pay 1", 1), Symbol("bob fill 1", 2)])]
     ['bob pay 1']
@@ -140,7 +140,7 @@ class Pace:
         """Return whether failures need a strict re-run: eager mode relies on the stated bounds more than strict mode.
 
         A system in this process answers before it returns, so neither mode waits for it. A burst is not a faster strict
-        run but another test: a strict re-run would not confirm it.
+        run but another test, so a strict re-run would not confirm its failure.
         """
         return self.waits and self.mode == "eager" and self.burst == 1
 
@@ -157,7 +157,7 @@ class Pace:
 def repeating(oracle: Oracle, bench: Bench, events: Sequence[Event], burst: int, joins: Joins | None = None) -> Pace:
     """Return the pace that drives a run again: in a timed model it pauses as the run did, and waits for no timer.
 
-    A wait that the run did not make ends a state that the failure needs, and then a faulty system passes.
+    A wait that the run did not make may end a state that the failure needs, and then a faulty system would pass.
     """
     gaps = timed_pauses(oracle, events)
     return Pace("strict", burst, bench.timing, timers=Timers(last=True, between=not gaps), joins=joins, gaps=gaps)

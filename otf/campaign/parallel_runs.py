@@ -39,7 +39,7 @@ class CandidateRun:
     answer: Issue | None = None
 
     async def counts(self, shown: Signature) -> None:
-        """Wait until every earlier candidate was judged. If one was not as assumed, this run is aborted."""
+        """Wait until every earlier candidate was judged. If one did not turn out as assumed, this run is aborted."""
         self.shown = shown
         self.woken()
         await self.turn.wait()

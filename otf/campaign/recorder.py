@@ -1,4 +1,4 @@
-"""Recording a path: its events go to the trace, to memory and to a callback, and can be read back from the trace."""
+"""Records a path: its events go to the trace, to memory and to a callback, and can be read from the trace again."""
 
 from __future__ import annotations
 

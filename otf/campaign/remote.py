@@ -1,4 +1,4 @@
-"""Driving elsewhere: a lease becomes a line of JSON for a worker, which answers with another.
+"""Drives paths in other processes: a lease becomes a line of JSON for a worker, which answers with another line.
 
 A worker's answers are decoded into declared types, and events are read from the traces. Local processes and a cluster
 share only this; they differ in how a line gets to a worker, and a cluster uses pickle.

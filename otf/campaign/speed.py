@@ -1,4 +1,4 @@
-"""Probing a faster clock: a few paths, whose failures are driven again with the machine's own clock."""
+"""Probes a faster clock: drives a few paths, and their failures again with the machine's own clock."""
 
 from __future__ import annotations
 

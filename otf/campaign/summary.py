@@ -224,7 +224,7 @@ class Summary(FailureKinds):
             self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
-        """Note that a campaign continued and had nothing to drive: the result is from an earlier day."""
+        """Note that a campaign continued and had nothing left to drive: its result is from an earlier day."""
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:
