@@ -53,7 +53,7 @@ def _with_source(link: re.Match[str]) -> str:
 
 
 @cache
-def _laws(name: str) -> tuple[Graph, list[str]]:
+def _laws(name: str) -> tuple[Graph, dict[str, int | None]]:
     """Return the model of a drawing as it is today, and what holds for it."""
     sys.path.insert(0, str(DOCS.parent))
     from benchmarks.gallery import PICTURES
@@ -63,7 +63,7 @@ def _laws(name: str) -> tuple[Graph, list[str]]:
     graph = PICTURES[name].graph()
     laws = (*general(graph), liveness(graph, law="no dead end"))
     # a law that need not hold is not refuted: `otf check` and `otf explore` say so, too
-    return graph, [told(law, required=law.law in REQUIRED) for law in laws]
+    return graph, {told(law, required=law.law in REQUIRED): law.state for law in laws}
 
 
 def _drawn(image: re.Match[str]) -> str:
@@ -106,8 +106,8 @@ def on_post_build(config: MkDocsConfig) -> None:
 
     for bench in sorted(_benches):
         graph = explore(load(bench).spec, limit=FEW)
-        laws = [told(law, required=law.law in REQUIRED) for law in general(graph)]
-        text = model_page(graph, marks(graph), laws)
+        laws = {told(law, required=law.law in REQUIRED): law.state for law in general(graph)}
+        text = model_page(graph, marks(graph), laws, command=f"otf step {bench}")
         Path(config.site_dir, "gallery", f"{bench}.html").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         graph, laws = _laws(name)

@@ -103,6 +103,8 @@ class StepWalk:
                 say(why(self.model, [self.states[-1]], line.removeprefix("why ").strip()))
             case _ if len(found := named(line, [inp for inp, _ in ways_of(self.model, self.states[-1])])) == 1:
                 self._go(self.ways[found[0]][1])
+            case _ if len(found := [at for at, (text, _) in enumerate(self.ways) if text.split("  [")[0] == line]) == 1:
+                self._go(self.ways[found[0]][1])  # as a way is printed, without its times
             case _:
                 ways = f"the ways are 1 to {len(self.ways)}" if self.ways else "there is no way on"
                 say(f"{show(line)} is not a command: {ways}; {WALK_HELP}")

@@ -44,7 +44,7 @@ class TakenStep(NamedTuple):
 class Finding:
     """The verdict on one law: `says` gives the reason in a line, `way` the steps to where the law fails.
 
-    `req` are the requirements that the law states.
+    `req` are the requirements that the law states, `state` is the number of the state that breaks it.
     """
 
     law: str
@@ -52,6 +52,7 @@ class Finding:
     says: str = ""
     way: tuple[TakenStep, ...] = ()
     req: tuple[str, ...] = ()
+    state: int | None = None
 
     def __bool__(self) -> bool:
         """Return whether the law holds as far as we know: `assert safety(graph, …)` is a test."""
@@ -89,7 +90,7 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
     way = [taken(graph, arc.input, arc.outputs) for arc in graph.way(state)]
     if at is not None:
         way.append(taken(graph, graph.input[at], graph.output[at]))
-    return Finding(law, LawVerdict.REFUTED, says, tuple(way))
+    return Finding(law, LawVerdict.REFUTED, says, tuple(way), state=state)
 
 
 def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:

@@ -3,19 +3,10 @@
 (async () => {
   const place = document.getElementById("states-walk");
   if (!place) return;
-  const SVG = "http://www.w3.org/2000/svg";
   const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600];
   const many = (count) => count.toLocaleString("en");
-  const make = (name, attributes, ...inner) => fill(document.createElement(name), attributes, inner);
-  const svg = (name, attributes, ...inner) => fill(document.createElementNS(SVG, name), attributes, inner);
-  const fill = (element, attributes, inner) => {
-    for (const [key, value] of Object.entries(attributes || {})) {
-      if (key === "click") element.addEventListener("click", value);
-      else if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
-    }
-    element.append(...inner.flat().filter((part) => part !== null));
-    return element;
-  };
+  const make = (name, attributes, ...inner) => element(name, attributes, ...inner.flat().filter((part) => part !== null));
+  const svg = (name, attributes, ...inner) => drawing(name, attributes, ...inner.flat());
 
   // --- the data: columns of numbers, and the texts that they mean
   const packed = Uint8Array.from(atob(document.getElementById("states-data").textContent), (char) => char.charCodeAt(0));
@@ -76,6 +67,33 @@
     const found = [];
     for (let at = state; parent[at] >= 0; at = data.source[parent[at]]) found.push(parent[at]);
     return found.reverse();
+  };
+  // The parts that no transition leaves, smaller than the whole (Tarjan's algorithm); a bound may have cut a way out.
+  const closedParts = () => {
+    const [index, low, done] = [0, 0, 0].map(() => new Int32Array(size).fill(-1)), cut = new Set(data.marks["cut by a bound"]);
+    const stack = [], calls = [], parts = [];
+    let count = 0;
+    const enter = (state) => { index[state] = low[state] = count++; stack.push(state); calls.push([state, 0]); };
+    for (let root = 0; root < size; root++) {
+      if (index[root] < 0) enter(root);
+      while (calls.length) {
+        const call = calls.at(-1), [state, next] = call, out = from(state);
+        if (next < out.length) {
+          const target = data.target[out[next]];
+          call[1]++;
+          if (target >= 0 && index[target] < 0) enter(target);
+          else if (target >= 0 && done[target] < 0) low[state] = Math.min(low[state], index[target]);
+          continue;
+        }
+        calls.pop();
+        if (calls.length) low[calls.at(-1)[0]] = Math.min(low[calls.at(-1)[0]], low[state]);
+        if (low[state] !== index[state]) continue;
+        const part = new Set(stack.splice(stack.lastIndexOf(state)));
+        for (const each of part) done[each] = 1;
+        if ([...part].every((each) => !cut.has(each) && from(each).every((arc) => part.has(data.target[arc])))) parts.push([...part].sort((one, other) => one - other));
+      }
+    }
+    return parts.filter((part) => part.length < size);
   };
 
   // --- labels: only what differs, broken between tokens
@@ -302,7 +320,9 @@
 
   // --- the page
   // where a run failed is what a reader looks for
-  let here = data.failed && data.failed.length ? data.failed[0][0] : 0, before = -1, among = null, trail = [];
+  const start = data.failed && data.failed.length ? data.failed[0][0] : 0;
+  // the walk: transitions from the initial state to `here`
+  let here = start, walk = way(start), among = null;
   const view = make("select", { id: "states-view" });
   const names = { around: "around this state", everything: size > DRAWN ? "from the start" : "all states", visited: "visited states", fields: "grouped by fields" };
   for (const name of Object.keys(VIEWS)) if (name !== "visited" || visited) view.append(make("option", { value: name }, names[name]));
@@ -312,28 +332,37 @@
   const ticks = offered.map((field) => make("input", { type: "checkbox", value: field, checked: (data.by || []).includes(field) }));
   const chosen = () => ticks.filter((tick) => tick.checked).map((tick) => Number(tick.value));
   const choices = make("span", { class: "choices" }, offered.map((field, at) => make("label", {}, ticks[at], field < 0 ? "type" : data.fields[field])));
-  const [drawing, remark] = [make("div", { class: "drawing", tabindex: 0, "aria-label": "drawing of states", role: "region" }), make("span", { class: "soft", role: "status" })];
-  const zoom = zoomTools(drawing);
+  const [pane, remark] = [make("div", { class: "drawing", tabindex: 0, "aria-label": "drawing of states", role: "region" }), make("span", { class: "soft", role: "status" })];
+  const zoom = zoomTools(pane);
   const search = make("input", { type: "search", id: "states-search", autocomplete: "off" });
   const [list, count, panel] = [make("ul", { class: "list" }), make("output", { class: "soft", "aria-live": "polite" }), make("div", { class: "panel", "aria-live": "polite" })];
-  const all = make("button", { type: "button", click: () => { among = null; search.value = ""; filter(); } }, "all states");
+  const pick = (states) => { among = states && new Set(states); search.value = ""; if (states) go(states[0]); else filter(); };
+  const all = make("button", { type: "button", click: () => pick(null) }, "all states");
+  const kept = {
+    ...data.marks,
+    "a run failed": [...new Set((data.failed || []).map(([state]) => state))],
+    "not visited": visited ? [...data.states.keys()].filter((state) => !visited.has(state)) : [],
+    "the outputs decide what follows": [...new Set(data.source.filter((_, arc) => data.target[arc] === -1))],
+    ...Object.fromEntries((data.whole ? closedParts() : []).slice(0, NEAR).map((part) => [`no way out, from state ${part[0]} on`, part])),
+  };
+  const picks = Object.entries(kept).filter(([, states]) => states.length).map(([word, states]) => make("button", { type: "button", click: () => pick(states) }, `${word}: ${many(states.length)}`));
   place.append(
     make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, zoom.buttons, remark),
-    make("div", { class: "walk" }, drawing, panel),
-    make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, count), list));
+    make("div", { class: "walk" }, pane, panel),
+    make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, picks, count), list));
 
   const picture = () => {
     choices.hidden = view.value !== "fields";
     const [nodes, edges, said] = VIEWS[view.value]();
-    const focused = drawing.contains(document.activeElement) && document.activeElement !== drawing;
-    drawing.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
+    const focused = pane.contains(document.activeElement) && document.activeElement !== pane;
+    pane.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
     remark.textContent = said;
     zoom.apply();
-    if (nodes.length) roveBoxes(drawing.firstChild);
-    if (focused) drawing.querySelector(".state.here")?.focus({ preventScroll: true });
-    const middle = drawing.querySelector(".here rect")?.getBoundingClientRect(), frame = drawing.getBoundingClientRect();
-    if (middle && (middle.left < frame.left || middle.right > frame.right)) drawing.scrollBy(middle.left - frame.left - frame.width / 3, 0);
-    if (middle && (middle.top < frame.top || middle.bottom > frame.bottom)) drawing.scrollBy(0, middle.top - frame.top - frame.height / 3);
+    if (nodes.length) roveBoxes(pane.firstChild);
+    if (focused) pane.querySelector(".state.here")?.focus({ preventScroll: true });
+    const middle = pane.querySelector(".here rect")?.getBoundingClientRect(), frame = pane.getBoundingClientRect();
+    if (middle && (middle.left < frame.left || middle.right > frame.right)) pane.scrollBy(middle.left - frame.left - frame.width / 3, 0);
+    if (middle && (middle.top < frame.top || middle.bottom > frame.bottom)) pane.scrollBy(0, middle.top - frame.top - frame.height / 3);
   };
   const texts = [];
   const filter = () => {
@@ -353,11 +382,20 @@
   const toward = (arc) => {
     const target = data.target[arc];
     if (target < 0) return target === -1 ? "the outputs decide" : "beyond the bound";
-    return target === data.source[arc] ? "stays" : step(target, `${target}: ${differing(target, data.source[arc]).join(" ") || whole(target)}`);
+    const text = target === data.source[arc] ? "stays" : `${target}: ${differing(target, data.source[arc]).join(" ") || whole(target)}`;
+    return make("button", { type: "button", class: "to", click: () => visit(target, [...walk, arc]) }, text);
   };
+  // The walk as lines that `otf step` reads: an input by its name, with its outputs, or by its number: what tells it apart.
+  const lines = (steps, live) => steps.filter((arc) => !live || data.input[arc] >= 0).map((arc) => {
+    const ways = [...from(data.source[arc])], alike = ways.filter((other) => data.input[other] === data.input[arc]);
+    if (live || alike.length === 1) return input(arc);
+    return alike.filter((other) => data.output[other] === data.output[arc]).length === 1 ? `${input(arc)}  ->  ${data.outputs[data.output[arc]]}` : String(ways.indexOf(arc) + 1);
+  });
+  const piped = (steps, live) => `printf '%s\\n' ${lines(steps, live).map((text) => `'${text.replaceAll("'", "'\\''")}'`).join(" ")} | ${data.command}${live ? " --live" : ""}`;
   const table = (heads, rows) => make("table", {}, make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows));
   const row = (kind, ...cells) => make("tr", { class: kind }, cells.map((cell) => make("td", {}, cell)));
   const describe = () => {
+    const before = walk.length ? data.source[walk.at(-1)] : -1;
     const marks = [here === 0 ? "initial" : "", visited ? (visited.has(here) ? "visited" : "not visited") : "", (data.failed || []).some(([state]) => state === here) ? "a run failed here" : "", ...Object.entries(data.marks).filter(([, states]) => states.includes(here)).map(([word]) => word)];
     const shown = fields(here).map((field) => {
       const differs = before >= 0 && number(before, field) !== number(here, field);
@@ -367,29 +405,50 @@
       const kind = failed.has(`${here} ${data.input[arc]}`) ? "failed" : went && data.input[arc] >= 0 ? (went.has(arc) ? "visited" : "not visited") : "";
       return row(kind === "failed" ? "fail" : "", make("code", {}, input(arc)), make("code", {}, `${data.outputs[data.output[arc]]}${data.times[arc] || ""}`), toward(arc), ...(went ? [kind] : []));
     });
-    const back = into[here].filter((arc) => data.source[arc] !== here), steps = way(here);
-    const passed = steps.map((arc) => make("li", {}, make("code", {}, `${taken(arc)} `), step(data.target[arc], `${data.target[arc]}: ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
+    const back = into[here].filter((arc) => data.source[arc] !== here), own = !same(walk, way(here));
+    const to = (steps, text, disabled = false) => make("button", { type: "button", class: "to", disabled, click: () => visit(steps.length ? data.target[steps.at(-1)] : 0, steps) }, text);
+    const passed = walk.map((arc, at) => make("li", {}, make("code", {}, `${taken(arc)} `), to(walk.slice(0, at + 1), `${data.target[arc]}: ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
+    const onward = out.filter((arc) => data.target[arc] >= 0);
     panel.replaceChildren(...[
       make("h3", {}, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
       shown.length ? table(["field", "value", "before"], shown) : null, make("h3", {}, "From here"),
+      out.some((arc) => data.target[arc] === -1) ? make("p", { class: "doubt" }, "Where the outputs decide, only a run can tell the next state: this page ends there", data.command ? [", and ", make("code", {}, `${data.command} --live`), " goes on"] : null, ".") : null,
       out.length > ahead.length ? make("p", { class: "soft" }, `the first ${ahead.length} of ${out.length} transitions`) : null,
       !out.length ? make("p", {}, "No transition leaves it.") : make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "transitions from here" }, table(["input", "outputs", "leads to", ...(went ? ["visited"] : [])], ahead)),
-      make("h3", {}, "The shortest way here"),
+      make("h3", {}, own ? "The way you took" : "The shortest way here"),
       parent[here] === -2 ? make("p", {}, "No transition that is shown leads here.") : make("ol", { class: "way" }, passed),
-      steps.length ? null : make("p", { class: "soft" }, here === 0 ? "This is the initial state." : ""),
+      walk.length ? null : make("p", { class: "soft" }, here === 0 ? "This is the initial state." : ""),
+      make("div", { class: "tools" }, to(walk.slice(0, -1), "one step back", !walk.length), own ? to(way(here), "the shortest way") : null,
+        make("button", { type: "button", disabled: !onward.length, click: () => { const arc = onward[Math.floor(Math.random() * onward.length)]; visit(data.target[arc], [...walk, arc]); } }, "any step")),
+      data.command && walk.length ? make("details", {}, make("summary", {}, "Keep this way"), make("p", { class: "soft" }, "Its address leads here again. In a shell:"),
+        commandLine("walk it in the model", piped(walk, false)), commandLine("drive the system along it, with a trace", piped(walk, true))) : null,
       make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}: ${taken(arc)}`))))),
-      make("div", { class: "tools" }, make("button", { type: "button", disabled: !trail.length, click: () => { history.back(); } }, "back")),
     ].filter(Boolean));
   };
   const show = () => { describe(); picture(); filter(); };
-  const go = (state) => { if (state === here) show(); else location.hash = `state-${state}`; };
+  const same = (one, other) => one.length === other.length && one.every((arc, at) => arc === other[at]);
+  // To a state on a way: the address has the number of each step, unless it is the shortest way.
+  const visit = (state, steps) => {
+    const numbers = steps.map((arc) => from(data.source[arc]).indexOf(arc) + 1).join(".");
+    const address = `#state-${state}${same(steps, way(state)) ? "" : `/${numbers}`}`;
+    if (address === location.hash) show(); else location.hash = address;
+  };
+  const go = (state) => {
+    const arc = state === here ? undefined : [...from(here)].find((other) => data.target[other] === state);
+    if (state === here) show(); else visit(state, arc === undefined ? way(state) : [...walk, arc]);
+  };
   const follow = () => {
-    const at = Number((/^#state-(\d{1,9})$/.exec(location.hash) || [])[1] ?? (location.hash || !trail.length ? -1 : trail[0]));
-    if (!(at >= 0 && at < size)) return;
-    if (at !== here) {
-      if (trail.at(-1) === at) trail.pop(); else trail.push(here);
-      [before, here] = [here, at];
+    const found = /^#state-(\d{1,9})(?:\/([\d.]{1,9999}))?$/.exec(location.hash), at = found ? Number(found[1]) : start;
+    if ((location.hash && !found) || at >= size) return;
+    const steps = [];
+    let state = 0;
+    for (const number of found?.[2]?.split(".") ?? []) {
+      const arc = from(state)[number - 1];
+      if (arc === undefined || data.target[arc] < 0) break;
+      steps.push(arc);
+      state = data.target[arc];
     }
+    [here, walk] = [at, steps.length && state === at ? steps : way(at)];
     show();
   };
   for (const each of [view, ...ticks]) each.addEventListener("change", picture);

@@ -6,7 +6,8 @@ states that agree in fields chosen by the reader.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,13 +17,17 @@ from otf.explore.graph import Graph
 from otf.explore.refine import ordered, state_parts
 from otf.explore.space import Space, VisitedSpace
 from otf.report.markup import Markup, NumberedEntries, framed, joined, own, packed_data, tag
+from otf.trace.result import counted
 from otf.values import key, show
 
+SCRIPTS: Final = ("widgets.js", "page.js", "drawing.js", "states.js")
 STATES: Final = 20_000  # in a page: a browser handles that many in a blink, and the nearest come first
 ARCS: Final = 200_000
 OPEN: Final = -1  # instead of a state's number: the outputs decide the state
 BEYOND: Final = -2  # it is beyond a bound
 MARK: Final = "otf report of a model"
+BROKEN: Final = re.compile(r"([^:\n]+): (no|refuted)\b")
+"""The first line of a law that does not hold, as `otf check` tells it."""
 
 
 @dataclass(slots=True)
@@ -88,7 +93,8 @@ def graph_data(graph: Graph, marks: Marks, by: Sequence[str] = ()) -> dict[str, 
             target = arc.target if arc.target < len(made.rows) else BEYOND
             made.arcs.append((state, arc.input, made.outputs.number(texts, texts), target))
     words = {"accepting": marks.accepting, "unsafe": marks.unsafe, "dead end": marks.dead, "cut by a bound": marks.cut}
-    return made.data(by, marks={word: sorted(states) for word, states in words.items() if states})
+    found = {word: sorted(states) for word, states in words.items() if states}
+    return made.data(by, marks=found, whole=len(graph.target) <= ARCS)
 
 
 def space_data(
@@ -121,13 +127,18 @@ def walk(data: dict[str, Any]) -> Markup:
     return joined(tag("div", id="states-walk"), packed_data("states-data", data))
 
 
-def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence[str] = ()) -> str:
+def model_page(
+    graph: Graph, marks: Marks, laws: Mapping[str, int | None], by: Sequence[str] = (), command: str = ""
+) -> str:
     """Return a page about a model alone: its laws, and its states to click through.
+
+    Each law, as text, has the number of the state that breaks it, if any. `command` walks through the model in a
+    terminal; "" if none does.
 
     >>> from otf.explore import explore
     >>> from otf.explore.exports import Marks
     >>> from otf.models.coffee import coffee
-    >>> model_page(explore(coffee), Marks(), ["no dead end: proven"])[:15]
+    >>> model_page(explore(coffee), Marks(), {"no dead end: proven": None})[:15]
     '<!DOCTYPE html>'
     """
     cut = f" The nearest {STATES:,} states and {ARCS:,} transitions are in this page."
@@ -138,13 +149,27 @@ def model_page(graph: Graph, marks: Marks, findings: Sequence[str], by: Sequence
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", f"otf explore: {graph.name}"),
         tag("p", f"{graph.size}.{bound}{note}", class_="soft"),
-        tag("details", tag("summary", "laws"), *(tag("pre", each) for each in findings)),
+        _laws(laws),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )
-    main = tag("main", tag("h2", "States"), walk(graph_data(graph, marks, by)), id="content")
+    main = tag("main", tag("h2", "States"), walk({**graph_data(graph, marks, by), "command": command}), id="content")
     title = f"otf explore: {graph.name}"
     styles = own("page.css") + own("states.css")
-    return framed(title, styles, own("page.js") + own("drawing.js") + own("states.js"), top, main, mark=MARK)
+    return framed(title, styles, "".join(map(own, SCRIPTS)), top, main, mark=MARK)
+
+
+def _laws(laws: Mapping[str, int | None]) -> Markup:
+    """Return the laws of a model; the head names those that do not hold, each has a link to a state that breaks it."""
+    broken = [found[1] for found in map(BROKEN.match, laws) if found]
+    says = f"{counted(len(laws), 'law')}{'; these do not hold: ' if broken else ''}{', '.join(broken)}"
+    shown = (joined(tag("pre", text, class_="text"), _breaking(state)) for text, state in laws.items())
+    return tag("details", tag("summary", says), *shown)
+
+
+def _breaking(state: int | None) -> Markup:
+    if state is None or state >= STATES:
+        return Markup()
+    return tag("p", tag("a", f"go to state {state}, which breaks it", href=f"#state-{state}"))
 
 
 def legend() -> Markup:

@@ -68,6 +68,17 @@ def test_spontaneous_ways_and_ways_that_depend_on_outputs(folder: Path) -> None:
     assert shown[1].splitlines()[-1] == "every input is specified here"
 
 
+def test_a_way_as_it_is_printed(folder: Path) -> None:
+    """Where an input has several outcomes, the line of one, without its times, takes it."""
+    more = (
+        "\n\ndef two_step(state, inp):\n"
+        "    return [goto(1, Coffee(), within=(0.1, 0.2)), goto(2)]\n\n\n"
+        "two = Bench(Spec(two_step, 0, [Button()]), ports=bench.ports, codec=codec)\n"
+    )
+    machine(folder, more=more)
+    assert walk("machine.py:two", "Button()  ->  no output", "Button()  ->  Coffee()")[-1].splitlines()[0] == "1"
+
+
 def test_a_state_without_a_way_on(folder: Path) -> None:
     """If the model specifies nothing, the output says so."""
     machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from base64 import b64decode
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ def test_the_page_of_a_model_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     graph = explore(Spec(lambda state, _: [goto((state + 1) % 9)], initial=0, inputs=["go"]))
     data = graph_data(graph, Marks())
     assert (len(data["states"]), listed(data)) == (3, [(0, "'go'", "no output", 1), (1, "'go'", "no output", 2)])
-    assert "The nearest 3 states and 2 transitions are in this page." in model_page(graph, Marks(), [])
+    assert "The nearest 3 states and 2 transitions are in this page." in model_page(graph, Marks(), {})
 
 
 def test_equal_texts_of_different_values() -> None:
@@ -145,7 +146,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Generator[Browser]:
 def opened(seen: Browser, folder: Path, graph: Graph, by: tuple[str, ...] = ()) -> None:
     """Open the page of a model, and wait until it is drawn."""
     file = folder / "model.html"
-    file.write_text(model_page(graph, marks(graph), ["no dead end: proven"], by), encoding="utf-8")
+    file.write_text(model_page(graph, marks(graph), {"no dead end: proven": None}, by), encoding="utf-8")
     seen.open(file)
     assert seen.ask(READY)
 
@@ -183,6 +184,59 @@ def test_a_large_model_is_walked(tmp_path: Path, seen: Browser) -> None:
     assert shown.index("The shortest way here") < shown.index("'begin' / no output") < shown.index("'left' / 'tick'")
     seen.ask(f"history.back(); {MOMENT}")
     assert "State 1 of 101: Game" in seen.ask(SHOWN)
+    assert seen.console == []
+
+
+@needs_browser
+@pytest.mark.real
+def test_a_walk_is_kept(tmp_path: Path, seen: Browser) -> None:
+    """Each step taken is listed; its address leads there again, and the command walks it with `otf step`."""
+    page, press = tmp_path / "page.html", "document.querySelectorAll('.panel td .to')[{}].click()"
+    assert otf("explore", "session_device", "--page", page).status == 0
+    seen.open(page)
+    assert seen.ask(READY)
+    for way in (1, 0, 3, 0, 4):
+        seen.ask(f"{press.format(way)}; {MOMENT}")
+    address = seen.ask("location.hash")
+    assert address == "#state-0/2.1.4.1.5"
+    seen.open(page, address)
+    assert seen.ask(READY)
+    assert "The way you took" in seen.ask(SHOWN)
+    command = seen.ask("document.querySelector('.panel .command code').textContent")
+    assert command.endswith(" | otf step session_device")
+    lines = shlex.split(command.rpartition(" | ")[0])[2:]
+    walked = otf("step", "session_device", stdin="\n".join(lines).encode())
+    assert walked.out.count("\nstate: ") == 6
+    assert walked.out.rpartition("\nstate: ")[2].startswith("None\n")
+    shortest = "[...document.querySelectorAll('.panel .to')].find(one => one.textContent === 'the shortest way')"
+    seen.ask(f"{shortest}.click(); {MOMENT}")
+    assert seen.ask("location.hash") == "#state-0"
+    assert seen.console == []
+
+
+@needs_browser
+@pytest.mark.real
+def test_where_a_walk_ends(tmp_path: Path, seen: Browser) -> None:
+    """Laws lead to the state that breaks them; parts without a way out are named, and so is where outputs decide."""
+
+    def gate(state: str, inp: str) -> list[Any]:
+        asked = Accept(lambda _: ["open"], "port") if state == "open" else goto("off")
+        return [asked] if inp == "ask" else [goto("shut")]
+
+    graph = explore(Spec(gate, "open", ["ask", "shut"], name="gate"))
+    file = tmp_path / "gate.html"
+    file.write_text(model_page(graph, marks(graph), {"total: no: x": 1}, command="otf step gate.py"), encoding="utf-8")
+    seen.open(file)
+    assert seen.ask(READY)
+    assert "this page ends there, and otf step gate.py --live goes on." in seen.ask(SHOWN)
+    assert seen.ask("document.querySelector('header summary').textContent") == "1 law; these do not hold: total"
+    found = "[...document.querySelectorAll('.found .tools button')].map(each => each.textContent)"
+    assert seen.ask(found) == ["all states", "the outputs decide what follows: 1", "no way out, from state 1 on: 2"]
+    seen.ask(f"document.querySelectorAll('.found .tools button')[2].click(); {MOMENT}")
+    assert seen.ask("document.querySelector('.found output').value") == "2 of 3 states"
+    seen.ask(f"location.hash = ''; {MOMENT}")
+    seen.ask(f"document.querySelector('header a[href=\"#state-1\"]').click(); {MOMENT}")
+    assert "State 1 of 3" in seen.ask(SHOWN)
     assert seen.console == []
 
 

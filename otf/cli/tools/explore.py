@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Final
 
-from otf.cli.benches import model, parsed
+from otf.cli.benches import model, named, parsed
 from otf.cli.catalogue import FORMATS
 from otf.cli.options import one_of
 from otf.cli.output import document, say
@@ -25,6 +26,7 @@ from otf.explore.exports import Marks, as_data, aut, dot, graphml, listed, marks
 from otf.explore.finding import Finding
 from otf.explore.refine import drawable, grouped
 from otf.report.states import model_page
+from otf.spec import Spec
 from otf.values import showing
 
 MANY: Final = 400  # states and transitions, each of which takes a line
@@ -55,7 +57,7 @@ def explore(asked: ExploreCommand) -> int:
     small = grouped(graph, fields) if fields else graph
     with showing(whole=asked.whole):
         if page is not None or asked.opens:
-            file = _write_page(graph, marks(graph, safe=safe), found, required, fields, page)
+            file = _write_page(graph, marks(graph, safe=safe), found, required, fields, page, _walking(asked))
             if asked.opens:
                 open_page(file)
         elif (form, out, asked.whole) == ("text", None, False) and len(small.values) + len(small.target) > MANY:
@@ -65,11 +67,25 @@ def explore(asked: ExploreCommand) -> int:
     return PASS if all(required) else FAIL
 
 
+def _walking(asked: ExploreCommand) -> str:
+    """Return the command that walks through the model in a terminal; "" if it is no bench, or only a scenario of it."""
+    if asked.scenario is not None or isinstance(named(asked.bench), Spec):
+        return ""
+    return shlex.join(["otf", "step", asked.bench, *(part for each in asked.sets or () for part in ("--set", each))])
+
+
 def _write_page(
-    graph: Graph, marked: Marks, found: list[Finding], required: list[Finding], by: list[str], file: Path | None
+    graph: Graph,
+    marked: Marks,
+    found: list[Finding],
+    required: list[Finding],
+    by: list[str],
+    file: Path | None,
+    command: str,
 ) -> Path:
     """Write the page for walking through the states; return its file."""
-    text = model_page(graph, marked, [told(each, required=each in required) for each in found], by)
+    laws = {told(each, required=each in required): each.state for each in found}
+    text = model_page(graph, marked, laws, by, command)
     if file is None:
         with NamedTemporaryFile(prefix="otf-explore-", suffix=".html", delete=False) as made:
             file = Path(made.name)

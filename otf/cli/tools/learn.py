@@ -225,7 +225,7 @@ def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Seq
     except OtfError as error:
         warn(f"{model}: it was not written: {error}")
     graph = explore(learnt.spec())
-    put(page, model_page(graph, marks(graph), list(known), []).encode())
+    put(page, model_page(graph, marks(graph), dict.fromkeys(known)).encode())
     return [*files, page]
 
 
