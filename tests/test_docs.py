@@ -289,6 +289,19 @@ def test_findings_have_their_page_and_their_command() -> None:
             assert known, command
 
 
+def test_findings_count_what_they_list() -> None:
+    """For how many rows a report by others is known, and how many rows each system has that passed otherwise."""
+    listed, observed = table("docs/findings.md", "system"), table("docs/findings.md", "observed system")
+    reports = [row[5] for row in listed]
+    searched, not_searched = (reports.count(f"not reported by us{end}") for end in ("; none found", ""))
+    named = sum(bool(re.match("issues? |pull request |the size", each)) for each in reports)
+    told = f"Of the {len(listed)} rows, {named} name a report by others. For {searched} we searched and found none."
+    assert f"{told} For {not_searched} we did not search" in " ".join(text_of(ROOT / "docs" / "findings.md").split())
+    for row in table("docs/findings.md", "tested"):
+        counts = [sum(each[0].startswith(f"[{row[0]}]") for each in rows) for rows in (listed, observed)]
+        assert row[2] == f"{counts[0]}, {counts[1]}", row
+
+
 # Tables
 
 HOWTO = "docs/reference-bench.md"
