@@ -329,12 +329,45 @@ def test_a_register_is_guessed_from_a_recording_and_sent_back(tmp_path: Path) ->
     done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--out", tmp_path / "out", "--json")
     assert (done.status, done.data["states"], done.data["inputs"]) == (0, 2, 2), done.err
     assert "is sent in drop {made}, as in the recording" in done.err
+    assert "drop {made} is answered gone, and with the recorded j17 no such job: confirmed" in done.err
     assert "drop {made} / gone" in (tmp_path / "out" / "learned.dot").read_text()
     ran = otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--steps", 10, "--out", tmp_path / "run")
     assert ran.status == 0, ran.out
     assert (
         "write NAME=REGEX" in otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--register", "job").err
     )
+
+
+ROOMS = """
+import secrets
+import sys
+for line in sys.stdin:
+    match line.split():
+        case ["look"]:
+            print(f"room {secrets.randbelow(1 << 30)} floor 12345", flush=True)
+        case ["call", "47114"]:
+            print("ringing", flush=True)
+        case ["ride", "12345"]:
+            print("riding", flush=True)
+        case _:
+            print("nobody", flush=True)
+"""
+
+
+@pytest.mark.real
+def test_a_guessed_register_is_tried_on_the_system(tmp_path: Path) -> None:
+    """Only the number of the recording is answered as there: it is sent. A number that never changes is not decided."""
+    (tmp_path / "rooms.py").write_text(ROOMS)
+    (tmp_path / "talk.log").write_text(
+        "> look\n< room 47114 floor 12345\n> call 47114\n< ringing\n> ride 12345\n< riding\n"
+    )
+    sut = f"exec:{sys.executable} {tmp_path / 'rooms.py'}"
+    done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--out", tmp_path / "out", "--json")
+    refuted = "call {room} is answered nobody, and with the recorded 47114 as in the recording (ringing): refuted"
+    assert refuted in done.err
+    assert "ride {r2} is answered riding, and with the recorded 12345 as well: not confirmed" in done.err
+    learnt = (tmp_path / "out" / "learned.py").read_text()
+    assert ('"call 47114"' in learnt, '"ride {r2}"' in learnt, "'room'" in learnt) == (True, True, False)
 
 
 def test_properties_are_checked_on_what_was_learnt(tmp_path: Path) -> None:

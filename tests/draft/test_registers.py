@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from otf.draft.dialogue import Utterance
-from otf.draft.texts import RECENT, guessed_registers
+from otf.draft.registers import RECENT, guessed_registers
 
 Talk = Sequence[str]
 
@@ -23,6 +23,7 @@ def test_a_token_that_comes_back_is_a_register() -> None:
     messages, (found,) = guessed_registers(heard(talk))
     assert messages == ["login", "get 5 {token}"]
     assert found.messages == ("get 5 {token}",)
+    assert (found.way, found.value, found.answer) == (("login", "get 5 {token}"), "a1", ())
     assert found.pattern == r"\Atoken\ (\w+)\ for\ \w+\ s\Z"
 
 

@@ -25,6 +25,7 @@ from otf.cli.sut_addresses import addressed
 from otf.cli.tools import learn_report
 from otf.cli.tools.check import formulas
 from otf.cli.tools.commands import LearnCommand
+from otf.cli.tools.learn_registers import tried
 from otf.cli.tools.learn_report import line
 from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, lines_of, messages, named, unescaped
 from otf.cli.tools.report import open_page
@@ -55,6 +56,8 @@ def learn(asked: LearnCommand) -> int:
     _check_patterns(only=asked.only, mask=asked.mask)
     seconds = bounded(asked.time, None)
     source = _answering(source_of(asked), asked.system)
+    if source.plain is not None and source.plain.messages.registers:
+        source = of_plain(tried(source.plain, asked.system.watched))
     made = asked.system.watched(source.bench)
     promised = formulas(made.properties, asked.properties or ())
     inputs = [*_inputs(source, asked.alphabet, asked.only), *([] if asked.wait is None else [Elapse(asked.wait)])]
@@ -96,7 +99,7 @@ def _checked(pupil: Pupil, learnt: LearntSystem, properties: Mapping[str, Formul
 def _answering(source: LearningSource, system: SystemOptions) -> LearningSource:
     """Return a source whose messages end as the system expects: a guessed end is the one that gets more answers."""
     plain = source.plain
-    if plain is None or not plain.messages.guessed:
+    if plain is None or not plain.messages.guessed or plain.url.partition(":")[0] in DATAGRAMS:
         return source
     other = of_plain(replace(plain, messages=replace(plain.messages, end="\r\n")))
     most, best = 0, source

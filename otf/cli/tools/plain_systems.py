@@ -12,7 +12,7 @@ from otf.errors import CodecError, OtfError, UsageError
 
 if TYPE_CHECKING:
     from otf.adapter import Bench, Life
-    from otf.draft.texts import GuessedRegister
+    from otf.draft.registers import GuessedRegister
     from otf.framing import Framing
 
 PORT: Final = "line"
@@ -211,7 +211,7 @@ def _read(file: Path) -> bytes:
 def _recorded(file: Path, *, registers: bool) -> Messages | None:
     """Return the messages sent in a recording; None if the file is not one."""
     from otf.draft.dialogue import CRLF, FORMS, cut, is_text, read_dialogue
-    from otf.draft.texts import guessed_registers
+    from otf.draft.registers import guessed_registers
     from otf.trace.pcap import MAGIC
     from otf.trace.pcapng import MAGIC as NEXT_MAGIC
 
