@@ -409,8 +409,10 @@
     const to = (steps, text, disabled = false) => make("button", { type: "button", class: "to", disabled, click: () => visit(steps.length ? data.target[steps.at(-1)] : 0, steps) }, text);
     const passed = walk.map((arc, at) => make("li", {}, make("code", {}, `${taken(arc)} `), to(walk.slice(0, at + 1), `${data.target[arc]}: ${differing(data.target[arc], data.source[arc]).join(" ")}`)));
     const onward = out.filter((arc) => data.target[arc] >= 0);
+    // who walks by keys goes on where they were
+    const held = panel.contains(document.activeElement) ? document.activeElement.textContent : null;
     panel.replaceChildren(...[
-      make("h3", {}, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
+      make("h3", { tabindex: -1 }, `State ${many(here)} of ${many(size)}: ${kind(here)}`), make("p", { class: "soft" }, marks.filter(Boolean).join(", ") || "\u00a0"),
       shown.length ? table(["field", "value", "before"], shown) : null, make("h3", {}, "From here"),
       out.some((arc) => data.target[arc] === -1) ? make("p", { class: "doubt" }, "Where the outputs decide, only a run can tell the next state: this page ends there", data.command ? [", and ", make("code", {}, `${data.command} --live`), " goes on"] : null, ".") : null,
       out.length > ahead.length ? make("p", { class: "soft" }, `the first ${ahead.length} of ${out.length} transitions`) : null,
@@ -424,6 +426,7 @@
         commandLine("walk it in the model", piped(walk, false)), commandLine("drive the system along it, with a trace", piped(walk, true))) : null,
       make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}: ${taken(arc)}`))))),
     ].filter(Boolean));
+    if (held !== null) ([...panel.querySelectorAll(".tools button:not(:disabled)")].find((each) => each.textContent === held) ?? panel.firstChild).focus({ preventScroll: true });
   };
   const show = () => { describe(); picture(); filter(); };
   const same = (one, other) => one.length === other.length && one.every((arc, at) => arc === other[at]);

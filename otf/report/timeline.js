@@ -25,7 +25,7 @@ function timelineSaid(path, choose) {
   const [silence, stalls] = [longestOf(silencesOf(path)), stallsOf(path)];
   const stalled = stalls.reduce((sum, { from, to }) => sum + to - from, 0);
   return element("p", { class: "soft" },
-    `${seconds(events.at(-1).at - events[0].at)} to scale: ${countOf(kinds("sent"), "input")} (above the line of the port), ${countOf(kinds("seen"), "output")} (below)`,
+    `${seconds(events.at(-1).at - events[0].at)} to scale${path.earlier ? `, without ${countOf(path.earlier, "earlier event")}` : ""}: ${countOf(kinds("sent"), "input")} (above the line of the port), ${countOf(kinds("seen"), "output")} (below)`,
     silence && ", longest silence ", silence && element("button", { type: "button", click: () => choose(silence.at) }, seconds(silence.to - silence.from)),
     stalls.length ? `, ${countOf(stalls.length, "stall")} of the machine, ${seconds(stalled)} together` : "");
 }
@@ -54,7 +54,7 @@ function drawTimeline(path, room, choose) {
   const step = 10 ** Math.floor(Math.log10(last - first || 1)), every = [step / 5, step / 2, step, 2 * step, 5 * step].find((each) => x(first + each) - left > 70) ?? 10 * step;
   const marks = [];
   for (let number = Math.ceil(first / every); number * every <= last && marks.length < 40; number += 1) marks.push(number * every);
-  const [range, here] = [drawing("rect", { class: "range", y: 0, height: high }), drawing("path", { class: "now" })];
+  const [range, due, here] = [drawing("rect", { class: "range", y: 0, height: high }), drawing("path", { class: "window" }), drawing("path", { class: "now" })];
   const silences = silencesOf(path), wide = silences.filter(({ from, to }) => x(to) - x(from) > 52);
   const drawn = drawing("svg", { class: "timeline", viewBox: `0 0 ${room} ${high + 16}`, width: room, height: high + 16, role: "img", "aria-label": "timeline of all events, to scale" },
     range,
@@ -65,13 +65,16 @@ function drawTimeline(path, room, choose) {
     ...[...ticks].map(([kind, lines]) => drawing("path", { class: kind, d: [...lines].join("") })),
     ...wide.map(({ from, to }) => drawing("text", { class: "soft", x: (x(from) + x(to)) / 2, y: 12, "text-anchor": "middle" }, seconds(to - from))),
     ...marks.map((time) => drawing("text", { class: "soft", x: x(time), y: high + 13, "text-anchor": "middle" }, `${+time.toPrecision(6)} s`)),
-    here);
+    due, here);
   drawn.addEventListener("click", (click) => {
     const box = drawn.getBoundingClientRect(), [at, row] = [click.clientX - box.left, Math.floor((click.clientY - box.top - 4) / LANE)];
     const far = (event) => Math.abs(x(event.at) - at) + (lane(event.port) === row ? 0 : 6);
     choose(path.events.reduce((best, event, number) => (far(event) < far(path.events[best]) ? number : best), 0));
   });
+  const until = (time) => x(Math.min(last, time));
   const mark = (at, from, to) => {
+    // when outputs are due, as it is known at this event
+    due.setAttribute("d", (path.events[at].windows ?? []).map((window) => `M${until(window.from)} ${middle(window.port) + 2}h${Math.max(1, until(window.to) - until(window.from))}v5H${until(window.from)}z`).join(""));
     here.setAttribute("d", `M${x(path.events[at].at)} 0V${high}`);
     range.setAttribute("x", x(path.events[from].at));
     range.setAttribute("width", Math.max(2, x(path.events[to - 1].at) - x(path.events[from].at)));

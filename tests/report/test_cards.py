@@ -169,7 +169,7 @@ def pages(report: Path) -> Mapping[str, tuple[Path, str]]:
     run = ("run", "coffee", "--seed", 1, "--traces", 1, "--steps", 5, "--no-saved", "--keep", "failures")
     otf(*run, "--out", out.parent / "other", "--page", out / "live.html")
     pages = {each: (out / f"{each}.html", "") for each in ("report", "explore", "compare", "live")}
-    return {**pages, "viewer": (report, "#path-1.strict.shrunk")}
+    return {**pages, "explore": (out / "explore.html", "#state-2/2.1.1.1"), "viewer": (report, "#path-1.strict.shrunk")}
 
 
 @pytest.mark.parametrize("dark", [False, True])

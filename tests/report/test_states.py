@@ -202,6 +202,9 @@ def test_a_walk_is_kept(tmp_path: Path, seen: Browser) -> None:
     seen.open(page, address)
     assert seen.ask(READY)
     assert "The way you took" in seen.ask(SHOWN)
+    seen.ask(f"{{ const next = document.querySelector('.panel td .to'); next.focus(); next.click(); }} {MOMENT}")
+    assert seen.ask("document.activeElement.textContent").startswith("State ")
+    seen.ask(f"history.back(); {MOMENT}")
     command = seen.ask("document.querySelector('.panel .command code').textContent")
     assert command.endswith(" | otf step session_device")
     lines = shlex.split(command.rpartition(" | ")[0])[2:]

@@ -263,13 +263,21 @@ def timed(path: ViewData, seen: Browser, width: int = 1000) -> None:
 
 
 def test_a_timeline_is_to_scale(seen: Browser, report: Path) -> None:
-    """Inputs, outputs, silences and stalls lie where their times say; a click chooses the nearest event."""
+    """Inputs, outputs, silences, stalls and windows lie where their times say; a click chooses the nearest event."""
     opened(seen, report, "#path-1/step-1")
     states = {"states": 0, "allowed": 0}
     path = {
         "values": [{"text": "a", "type": "str", "parts": []}],
         "events": [
-            {"kind": "sent", "port": "p", "value": 0, "at": 0, "step": 1, **states},
+            {
+                "kind": "sent",
+                "port": "p",
+                "value": 0,
+                "at": 0,
+                "step": 1,
+                "windows": [{"port": "p", "from": 7, "to": 99}],
+            }
+            | states,
             {"kind": "seen", "port": "p", "value": 0, "at": 1, "step": 1, **states},
             {"kind": "stalled", "text": "the machine stalled for 2.000 s", "seconds": 2, "at": 4, "step": 1, **states},
             {"kind": "quiet", "by": "timed", "at": 6, "step": 1, **states},
@@ -282,6 +290,7 @@ def test_a_timeline_is_to_scale(seen: Browser, report: Path) -> None:
     begin, end = (seen.ask(span.format(kind))[0] for kind in (".sent", ".failed"))
     wide = (end - begin) / 10
     assert seen.ask(span.format(".silence")) == pytest.approx([begin + wide, 5 * wide], abs=0.2)
+    assert seen.ask(span.format(".window")) == pytest.approx([begin + 7 * wide, 3 * wide], abs=0.2)
     assert seen.ask(span.format(".stall")) == pytest.approx([begin + 2 * wide, 2 * wide], abs=0.2)
     assert seen.ask(f"timelineSaid({json.dumps(path)}, () => 0).textContent") == (
         "10 s to scale: 1 input (above the line of the port), 2 outputs (below), longest silence 5 s, "
