@@ -24,7 +24,7 @@ from otf.adapter.bench_options import (
     known_issue,
 )
 from otf.adapter.log import bound, note
-from otf.codec import Codec
+from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
@@ -287,7 +287,7 @@ class Bench:
             from otf.adapter.malformed import hardened
 
             judged = hardened(judged, self.codec, self._output_ports)
-        model = Model(judged, Routes(self._output_ports, self.port))
+        model = Model(judged, Routes(self._output_ports, self.port, types_of(self.codec)))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
 
     def known_issue(self, failure: Failure | None) -> KnownIssue | None:

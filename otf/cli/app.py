@@ -264,7 +264,7 @@ def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
     if found := getattr(wrong, "possibilities", None):
         # not with the hyphens, which all options have
-        given = _MEANT.get(wrong.option_name, wrong.option_name).strip("-")
+        given = str(_MEANT.get(wrong.option_name, wrong.option_name)).strip("-")
         close = get_close_matches(given, [*_MEANT.values(), *(each.strip("-") for each in found)], n=1)
         wrong.possibilities = [f"--{each}" for each in close]
     given = re.match(r"'(.*)' is not one of ", wrong.message)
@@ -303,8 +303,6 @@ def _broken(error: BaseException, *, as_json: bool) -> int:
         )
     from otf.values.raised import blame, is_users
 
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
     if is_users(error):
         found = blame("code of the bench, its model or its system raised", error)
         found.__cause__ = error

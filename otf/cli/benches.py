@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NoReturn, get_type_hints
+from typing import Any, Final, NoReturn, cast, get_type_hints
 
 import msgspec
 
@@ -208,7 +208,11 @@ def _hinted(make: object, given: Mapping[str, object]) -> Generator[None]:
     try:
         yield
     except UsageError as error:
-        known = {key: list(values) for key, values in settable(make).items() if isinstance(values, Iterable)}
+        known = {
+            key: [*map(str, cast("Iterable[object]", values))]
+            for key, values in settable(make).items()
+            if isinstance(values, Iterable)
+        }
         hints = [near(value, known[key]) for key, value in given.items() if isinstance(value, str) and key in known]
         if "did you mean" in str(error) or not any(hints):
             raise

@@ -100,6 +100,16 @@ class Codec(Protocol):
         ...
 
 
+def types_of(codec: Codec | None) -> tuple[type, ...]:
+    """Return the types that a codec lists, if each is a class that a value can be compared with, else ().
+
+    >>> types_of(lines({int: "{}"})), types_of(None)
+    ((<class 'int'>,), ())
+    """
+    found = () if codec is None else tuple(codec.types)
+    return found if all(isinstance(each, type) for each in found) else ()  # pyright: ignore[reportUnnecessaryIsInstance] -- a codec of the user's may give anything
+
+
 class OnePort:
     """A codec for the only port of a bench, or for the port with its `name`."""
 

@@ -15,7 +15,8 @@ from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS
 from otf.spec.transition import is_transition, requirements, timely
-from otf.values import show
+from otf.trace.events import Ended, Undecodable
+from otf.values import message_of, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class Routes:
 
     outputs: tuple[str, ...] = ("sut",)
     port: Callable[[Any], str] | None = None
+    types: tuple[type, ...] = ()
+    """The types of all outputs that can be decoded; (): any."""
 
     def into(self, value: object) -> str:
         """Return the port that an input is sent to; "" if the bench does not say, or if the input only waits."""
@@ -36,10 +39,19 @@ class Routes:
 
     def of(self, value: object) -> str:
         """Return the port of an output; with a single port, it need not look."""
+        self.check_type(value, type(message_of(value)))
         if self.port is None:
             return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
         port = self.port(value)
         return port if port in self.outputs else self.known(port, f"the output {show(value)}")
+
+    def check_type(self, what: object, kind: type) -> None:
+        """Raise ModelError if no output has this type: one that is expected there would never come."""
+        known = (*self.types, Ended, Undecodable)
+        if self.types and not any(issubclass(kind, each) or issubclass(each, kind) for each in known):
+            listed = ", ".join(each.__name__ for each in self.types)
+            message = f"the model expects {show(what)}, which the codec never decodes: its types are {listed}"
+            raise ModelError(f"{message}; correct the model, or add {kind.__name__} to the codec")
 
     def only(self, what: str, written: str = "on(port, …)") -> str:
         """Return the only output port, for items that do not name theirs; `written` shows how to."""
@@ -234,6 +246,7 @@ class Compiler:
     def _expectations(self, item: object, port: str) -> Iterator[tuple[str, Expectation]]:
         routes = self.routes
         if _is_value(item):
+            routes.check_type(item, type(message_of(item)))
             yield port or routes.of(item), Exact(self.symbol(item))
         elif isinstance(item, AnyOrder):
             for part in item.items:
@@ -241,6 +254,7 @@ class Compiler:
         elif isinstance(item, On):
             yield from self._expectations(item.item, routes.known(item.port, show(item.item)))
         elif isinstance(item, type):
+            routes.check_type(item, item)
             yield port or routes.only(f"any {item.__name__}"), Instance(item)
         elif isinstance(item, Where):
             yield port or routes.only("a Where"), Such(item)

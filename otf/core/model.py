@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from otf.core.compile import Compiler, Routes
 from otf.core.expectations import Chains
@@ -271,10 +271,10 @@ def first_inputs(spec: Spec[Any, Any], most: int) -> tuple[object, ...]:
 
 def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
     """Return the inputs of a state. Raises ModelError if the model gives none of the kind."""
-    given: object = spec.inputs(state)
+    given: Any = spec.inputs(state)
     if given is None or isinstance(given, int | float):
         raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
-    return cast("Iterable[Any]", given)
+    return given
 
 
 def call_model(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:

@@ -7,10 +7,10 @@ from typing import Final
 
 from otf.adapter import Frame
 from otf.adapter.third_party import describe, stumbled
-from otf.codec import Codec, PortAction
+from otf.codec import Codec, PortAction, types_of
 from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.errors import CodecError, ModelError
-from otf.trace.events import Undecodable
+from otf.trace.events import Ended, Undecodable
 from otf.values import show
 from otf.values.raised import blame
 
@@ -27,6 +27,7 @@ class CodecCache:
 
     def __init__(self, codec: Codec) -> None:
         self.codec: Codec = codec
+        self._types = (*found, Ended, Undecodable) if (found := types_of(codec)) else ()
         # by identity, which keeps the values alive: a model's inputs are the same objects again and again
         self._encoded: dict[int, tuple[object, bytes | PortAction]] = {}
         self._decoded: dict[tuple[str, bytes], object] = {}
@@ -60,8 +61,9 @@ class CodecCache:
         if frame in self._decoded:
             return self._decoded[frame]
         output = self.codec.decode(port, data)
-        if output is None and type(None) not in self.codec.types:
-            raise TypeError("decode returned None, not a value of its `types`: perhaps a branch has no `return`")
+        if (self._types or output is None) and not isinstance(output, self._types):
+            advice = "perhaps a branch has no `return`" if output is None else f"add {type(output).__name__} to them"
+            raise TypeError(f"decode returned {show(output)}, not a value of its `types`: {advice}")
         if len(data) <= SHORT:
             if len(self._decoded) >= KEPT:
                 self._decoded.clear()

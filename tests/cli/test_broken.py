@@ -34,6 +34,25 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
             id="first inputs raise",
         ),
         pytest.param(
+            "Coffee())",
+            "'coffee')",
+            "step(10, Button()): the model expects 'coffee', which the codec never decodes: its types are Coin, "
+            "Button, Coffee; correct the model, or add str to the codec",
+            id="output without a codec",
+        ),
+        pytest.param(
+            "Coffee())",
+            "[Coffee()])",
+            "step(10, Button()): the model expects [Coffee()], which the codec never decodes",
+            id="outputs in a list",
+        ),
+        pytest.param(
+            "Coffee())",
+            "bytes)",
+            "step(10, Button()): the model expects <class 'bytes'>, which the codec never decodes",
+            id="class without a codec",
+        ),
+        pytest.param(
             "inputs=[Coin(5), Coin(10), Button()]",
             "inputs=lambda paid: None",
             "inputs(0): it gave None, and no inputs: return a list of them, or yield each",

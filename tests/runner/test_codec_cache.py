@@ -14,7 +14,7 @@ from otf.runner.codec_cache import KEPT, SHORT, CodecCache
 class Counting:
     """A codec of texts that counts its calls."""
 
-    types = ()
+    types: tuple[type, ...] = ()
 
     def __init__(self) -> None:
         self.asked = list[object]()
@@ -78,6 +78,23 @@ def test_an_input_without_bytes_is_an_error_of_the_bench() -> None:
     ):
         with pytest.raises(ModelError, match=re.escape(why)):
             CodecCache(Odd()).encode(value)
+
+
+def test_an_output_of_another_type_is_a_mistake_of_the_codec() -> None:
+    """A codec that lists its types gives none but these, and their subclasses: a list, a class, or bytes are none."""
+
+    class Listing(Counting):
+        types = (int, str)
+
+        def decode(self, port: str, data: bytes) -> object:
+            del port
+            return {b"yes": True, b"list": ["yes"], b"class": int, b"bytes": b"yes"}[data]
+
+    book = CodecCache(Listing())
+    assert book.decode("p", b"yes") is True
+    for data, name in ((b"list", "list"), (b"class", "type"), (b"bytes", "bytes")):
+        with pytest.raises(TypeError, match=rf"^decode returned .*, not a value of its `types`: add {name} to them$"):
+            book.decode("p", data)
 
 
 def test_a_long_run_does_not_fill_the_memory() -> None:
