@@ -86,7 +86,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "step": "Work with models",
     "completion": "Other commands",
 }
-"""The headings in the list, each at the first of its commands."""
+"""The headings in the list of commands, by the first command below each."""
 
 
 _HELP: Final = ("-h", "--help")

@@ -67,8 +67,8 @@ Examples:
 class ShowCommand:
     """Show a trace as a table: what was sent and seen, when, its bytes, and the possible states after each step.
 
-    A state is shown by what changed since the one before. The step that fails is marked; below the table is what the
-    model allowed there. The exit status is 0 even for a failing trace: `otf replay` judges.
+    For each state it shows what changed since the one before. It marks the step that fails, and below the table it says
+    what the model allowed there. The exit status is 0 even for a failing trace: `otf replay` judges.
     """
 
     traces: Annotated[
@@ -95,11 +95,11 @@ Examples:
 class RerunCommand:
     """Drive a fresh copy of the system with the inputs of a trace, and judge its outputs this time.
 
-    The bench gets the parameters that the trace was recorded with; --set changes them, as in `--set fault=none`. The
-    new trace goes to a folder below otf-runs, or to that of --out. The exit status is 1 if the system fails.
+    The bench gets the parameters of the trace; --set changes them, as in `--set fault=none`. The new trace goes to a
+    new folder in otf-runs, or to that of --out. The exit status is 1 if the system fails.
 
-    With --confidence it is driven again and again: the first failure ends this, and so do enough runs that passed. So
-    it is without that option, if the trace says that the failure depends on chance, or has inputs sent at once.
+    With --confidence otf drives it again and again, until a run fails or enough runs have passed. It does the same
+    without that option if the trace says that the failure depends on chance, or has inputs sent at once.
     """
 
     trace: TraceName
@@ -129,7 +129,8 @@ Examples:
 class ShrinkCommand:
     """Find the shortest trace with the same failure; its name ends in .shrunk.jsonl.
 
-    Inputs are left out one group after another; each time a fresh copy of the system is driven with the remaining ones.
+    otf leaves out one group of inputs after another, and each time drives a fresh copy of the system with the remaining
+    ones.
     """
 
     trace: TraceName
@@ -151,10 +152,10 @@ Examples:
 class ReplayCommand:
     """Judge recorded traces against the current model, without a system under test.
 
-    Captures and logs of other programs need --bench, which decodes them; --sut PORT=URL gives the address of a port.
-    Logs of several nodes need --nodes, and are judged together.
-    The exit status is that of the worst: 1 if one fails, 2 if one cannot be read. A trace that tests nothing (the model
-    specifies none of its inputs) is inconclusive, but does not change the result if others pass.
+    For captures and logs of other programs, give the bench that decodes them (--bench), and --sut PORT=URL for the
+    address of a port. For logs of several nodes, give --nodes: otf judges them together. The exit status is that of the
+    worst trace: 1 if one fails, 2 if one cannot be read. A trace that tests nothing (the model specifies none of its
+    inputs) is inconclusive, but does not change the result if others pass.
     """
 
     traces: Annotated[
@@ -194,8 +195,8 @@ Examples:
 class StepCommand:
     """Walk through a model by hand: see what a state allows, choose what happens, go back.
 
-    Each way on is an input with the outputs that the model expects. Commands are read line by line, also from a
-    pipe: `echo 1 | otf step coffee`. Without --live no system is started.
+    Each way on is an input with the outputs that the model expects. otf reads your commands line by line, also from a
+    pipe: `echo 1 | otf step coffee`. Without --live it starts no system.
     """
 
     bench: BenchName

@@ -17,9 +17,9 @@ from otf.values.text import plain
 def junit(gathered: Gathered) -> str:
     """Return the report as JUnit XML: a case for the bench, for each kind of failure, and for each known issue.
 
-    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation; a
-    known issue is skipped with its description. The bench's case is skipped if there are failures, and an error if
-    nothing was decided. Times are seconds from the start of the command to the end of the campaign.
+    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation. A
+    known issue counts as skipped, with its description. The bench's case counts as skipped if there are failures, and
+    as an error if nothing was decided. Times are seconds from the start of the command to the end of the campaign.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -1,10 +1,10 @@
 """Response times: drawn beside the bounds that the bench states for them, and compared between two campaigns.
 
 Growth of coverage uses the same axes. The interval of a quantile needs no assumption about the distribution. The number
-of times below the true quantile is that of heads in n tosses of a coin (Thompson, On confidence ranges for the median,
-Annals of Mathematical Statistics 7 (1936)). A quantile drifted if the intervals of both campaigns lie apart, by a share
-that matters. Times are not independent while the machine is busy, and what slows the machine slows the system: a drift
-is a hint, and no verdict depends on it.
+of measured times below the true quantile is distributed like the number of heads in n tosses of a coin (Thompson, On
+confidence ranges for the median, Annals of Mathematical Statistics 7 (1936)). A quantile has drifted if the intervals
+of both campaigns lie apart, by a share that matters. While the machine is busy, times are not independent, and the
+system is slower too. So a drift is only a hint, and no verdict depends on it.
 """
 
 from __future__ import annotations
