@@ -79,7 +79,7 @@ class ComparedTrace:
         self.outcome = f"fail ({title(verdict.failure)})" if verdict.failure else verdict.outcome
 
     def quieted(self, *, silences: bool) -> ComparedTrace:
-        """Return the trace without its silences, unless they are to be compared; names that the system drew are equal."""
+        """Return the trace without its silences, unless they are compared; names that the system drew are equal."""
         kept = [at for at, text in enumerate(self.texts) if silences or text != "quiet"]
         names = numbered(self.texts)
         return replace(
