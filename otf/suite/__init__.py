@@ -244,20 +244,23 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     within = f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
-    return f"{within}; {wider(extra)}" if method.wider and extra else within
+    if not extra:
+        return within
+    return f"{within}; {wider(extra) if method.wider else 'not for larger ones, of which w, wp and hsi cover some'}"
 
 
 def wider(extra: int) -> str:
     """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
 
-    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2024), who give counterexamples for H and SPY. For k = 0 the
-    system is no larger than the model: the ways to the model's states reach all states of the system.
+    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2025), who give counterexamples for H and SPY. A is the cover:
+    of several shortest ways to a state it has one. For k = 0 these reach all states of the system, so it is no larger
+    than the model.
 
     >>> wider(1).partition(" by ")[2]
-    'a shortest way to a state of the model and at most 1 input more'
+    "the suite's way to a state of the model and at most 1 input more"
     """
-    more = f"a state of the model and at most {extra} input{'s' * (extra > 1)} more"
-    return f"also for every larger one that reaches each of its states by a shortest way to {more}"
+    more = f"a state of the model and at most {counted(extra, 'input')} more"
+    return f"also for every larger one that reaches each of its states by the suite's way to {more}"
 
 
 __all__ = [

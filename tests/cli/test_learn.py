@@ -7,18 +7,22 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
+import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from otf.cli.tools.learn_report import line
+from otf.cli.tools.learn_report import known, line, tell
 from otf.cli.tools.plain_systems import messages
 from otf.errors import UsageError
 from otf.learn import listening
+from otf.learn.answers import PortOutputs
 from otf.learn.learning import LearntMachine
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, bench
 from otf.notations import read_dot
+from otf.suite.machine import Word
 from tests.cli.command import otf
 from tests.cli.test_replay_logs import capture
 
@@ -396,6 +400,21 @@ def test_a_system_that_answers_nothing_is_told(tmp_path: Path) -> None:
         "No input was answered: is the system there" in otf("learn", tmp_path / "deaf.py", "--out", tmp_path / "a").out
     )
     assert "No input was answered" not in otf("learn", "coffee", "--out", tmp_path / "b").out
+
+
+def test_a_choice_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The answers that came, and how often, are in one sentence of the result, which the page has too."""
+    random, pupil = Random(1), Pupil(bench(), [Button()], tmp_path)
+
+    async def drive(word: Word) -> list[PortOutputs | None]:
+        await checkpoint()
+        return [(("line", random.choice(["ok", "busy"])),) for _ in word]
+
+    pupil.driver.drive = drive  # type: ignore[method-assign]
+    anyio.run(pupil.run)
+    assert pupil.learnt is not None
+    tell(pupil, pupil.learnt, [], (), 1, as_json=False)
+    assert [said.count("busy (") for said in (capsys.readouterr().out, " ".join(known(pupil, 1)))] == [1, 1]
 
 
 def test_progress_names_what_is_under_way(tmp_path: Path) -> None:

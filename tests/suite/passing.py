@@ -55,12 +55,32 @@ class System:
         return True
 
 
-def fooled(model: NumberedMachine, words: list[Word], states: int) -> System | None:
-    """A system with at most so many states that passes a suite and is wrong, None where none is."""
+    def unknown(self, words: list[Word]) -> Place | None:
+        """The first transition on a way of these whose next state has to be known."""
+        for word in words:
+            here = 0
+            for inp in word:
+                if (here, inp) not in self.next:
+                    return here, inp
+                here = self.next[here, inp]
+        return None
+
+
+def fooled(model: NumberedMachine, words: list[Word], states: int, ways: list[Word] | None = None) -> System | None:
+    """A system with at most so many states that passes a suite and is wrong, None where none is.
+
+    With `ways`, one of any size whose states are those on these ways.
+    """
     left = [System()]
     while left:
         system = left.pop()
         told = system.run(model, words)
+        if ways is not None and told is not False:
+            place = system.unknown(ways)
+            if place is not None:
+                left += system.choices(place, len(system.next) + 2)
+                continue
+            states = 1 + max(system.next.values(), default=0)
         if told is True:
             told = system.equal(model)
             if told is False:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
 
 from benchmarks.machine_mutants import equal, mutated, passes, single_mutants
 from otf.suite import METHODS, NumberedMachine
+from otf.suite.complete import cover
 from otf.suite.machine import Word
 from tests.suite.machines import different, every, made, models
 from tests.suite.passing import fooled
@@ -103,6 +105,41 @@ def test_no_wrong_system_with_an_extra_state_passes_whatever_the_model(method: s
 def test_no_wrong_system_of_four_states_passes_whatever_the_model(method: str) -> None:
     """No wrong system of four states passes the suite of any model of three."""
     assert _fooled(method, 1, ALL[3]) == []
+
+
+def _larger_fooled(method: str, machines: list[NumberedMachine], ways: Callable[[list[Word]], list[Word]]) -> bool:
+    """Whether a wrong system passes a suite for one extra state although each of its states is on one of the ways.
+
+    They are those that the suite takes, or others, and one input more.
+    """
+    inputs = [(), (0,), (1,)]
+    return any(
+        fooled(each, paths(each, method, 1), 0, [way + more for way in ways(cover(each)) for more in inputs])
+        for each in map(METHODS[method].machine, machines)
+    )
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.extra and method.complete])
+def test_only_wider_suites_cover_larger_systems(method: str) -> None:
+    """Systems whose states the suite's ways reach, and an input more: of up to five states for models of two."""
+    fooled_ = _larger_fooled(method, [*ALL[1], *ALL[2][::10]], list)
+    assert fooled_ == (method == "spy"), "the counterexample for H is larger"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.wider])
+def test_a_wider_suite_covers_larger_systems_whatever_the_model(method: str) -> None:
+    """All models of two states."""
+    assert not _larger_fooled(method, ALL[2], list)
+
+
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.wider])
+def test_another_shortest_way_is_not_the_suites(method: str) -> None:
+    """Both inputs lead to the second state, the suite takes the first: a system reached by the other may be wrong."""
+    machine = made([((1, 0), (1, 0)), ((0, 0), (0, 1))])
+    assert cover(machine) == [(), (0,)]
+    assert not _larger_fooled(method, [machine], list)
+    assert _larger_fooled(method, [machine], lambda _: [(), (1,)])
 
 
 def test_a_wrong_system_is_found_where_there_is_one() -> None:

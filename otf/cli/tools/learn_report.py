@@ -62,7 +62,9 @@ def known(pupil: Pupil, extra: int) -> list[str]:
         lines += guarantees(best.size, complete)
     lines += [f"{each} after it was started." for each in pupil.timers] + pupil.timer_notes
     lost = list(pupil.learning.answers.lost())
-    if lost:
+    if pupil.choice is not None:
+        lines.append(f"{_choice(pupil)}.")
+    elif lost:
         unclear = next((each for each in lost if pupil.learning.answers.known(each.word) is None), None)
         said = "the others decided" if unclear is None else "no answer is clear yet"
         lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; {said}:")
@@ -121,9 +123,7 @@ def tell(
     say(f"last hypothesis after {counted(pupil.learning.asked, 'input')}")
     if pupil.resumed:
         say(f"{counted(pupil.resumed, 'path')} of an earlier time in this folder")
-    if _choice(pupil):
-        say(_choice(pupil))
-    elif not pupil.complete:
+    if not pupil.complete and pupil.choice is None:
         if pupil.learning.since:
             say(f"{_deepest(pupil)}:")
             say("what counts or queues without end has no finite machine; leave that input out (--only),")
@@ -144,7 +144,7 @@ def _choice(pupil: Pupil) -> str:
         return ""
     ways = _ways(pupil, pupil.choice.parted)
     leave = "no choice is learnt: leave that input out (--only), or mask what varies (--mask)"
-    return f"the system chooses, or a timer or another client does: {ways}. {FORGETS}; {leave}"
+    return f"The system chooses, or a timer or another client does: {ways}. {FORGETS}; {leave}"
 
 
 def _ways(pupil: Pupil, parted: Parted) -> str:

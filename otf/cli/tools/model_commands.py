@@ -125,7 +125,13 @@ class SuiteCommand:
             autocompletion=among(*METHODS, *ADAPTIVE, "auto"),
         ),
     ] = "chain"
-    extra: Annotated[int, option("NUMBER", "How many more states than the model the system may have.")] = 0
+    extra: Annotated[
+        int,
+        option(
+            "NUMBER",
+            "How many more states than the model the system may have. w, wp and hsi then cover some larger ones, too.",
+        ),
+    ] = 0
     reset_cost: Annotated[float, option("NUMBER", "For auto: how many inputs a reset costs.")] = 1.0
     limit: Annotated[int, option("NUMBER", "At most this many states of the model.")] = 100_000
     write: Annotated[Path | None, option("FILE", "Write the suite, and do not run it.")] = None
