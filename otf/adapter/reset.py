@@ -46,10 +46,12 @@ class Expect:
 
 async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes] | Expect], settle: float) -> None:
     """Bring the system into its initial state, and drop its answers. Raises ContactError."""
-    for each in inband:
+    for before, each in zip([None, *inband], inband, strict=False):
         if isinstance(each, Expect):
             await _expected(opened[each.port], each)
             continue
+        if isinstance(before, tuple):
+            await _answered(before[0], opened[before[0]], settle)
         port, data = each
         try:
             await opened[port].send(data)
@@ -59,6 +61,15 @@ async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes]
     until = anyio.current_time() + settle
     while settle:
         drop(opened, "was to settle")
+        if anyio.current_time() >= until:
+            return
+        await anyio.sleep(_LOOK)
+
+
+async def _answered(port: str, line: Line, seconds: float) -> None:
+    """Wait for an answer, at most for some seconds: some servers drop a request that comes together with another."""
+    until = anyio.current_time() + seconds
+    while not list(_dropped_frames(port, line, "was to be reset")):
         if anyio.current_time() >= until:
             return
         await anyio.sleep(_LOOK)

@@ -33,6 +33,9 @@ PAUSES: Final = (0.0, 0.1, 0.5, 2.0, 5.0)
 The line failed, or the system did not start. Or it has clients enough: each path is a new connection.
 """
 
+UNSEEN: Final = 3
+"""Paths in a row in which the system's rest could not be observed: to find that out takes seconds on each path."""
+
 
 def listening(bench: Bench, inputs: Sequence[Any]) -> tuple[Bench, Oracle]:
     """Return a bench of the same system with a model that allows each of these inputs and any output.
@@ -188,6 +191,7 @@ class PathDriver:
         self.bench = bench
         self.inputs_sent: int = 0
         self.silence: str = ""
+        self._unseen = 0
         # of the last path: when it sent each input, and when the outputs came
         self.times: list[list[float]] = []
         self.unopened: set[str] = set()
@@ -197,7 +201,7 @@ class PathDriver:
         self.greetings: dict[PortOutputs, int] = {}
         self._settings = Settings(out=folder, reference=reference, mode="strict")
         self._folder = folder
-        self._bare, self._oracle = listening(bench, inputs)
+        self.bare, self._oracle = listening(bench, inputs)
         self.paths: int = begin
 
     def stored(self) -> Iterator[tuple[Word, list[PortOutputs]]]:
@@ -207,7 +211,7 @@ class PathDriver:
             self.paths = max(self.paths, int(trace.stem.removeprefix("path-")))
             heard = Heard(self.bench)
             try:
-                for event in reread(trace, self._bare):
+                for event in reread(trace, self.bare):
                     heard.take(event)
             except TraceError:
                 continue
@@ -225,11 +229,11 @@ class PathDriver:
             heard = Heard(self.bench)
             head = header(self.bench, self._settings, number, strategy="learn")
             trace = self._folder / f"path-{number:06}.jsonl"
-            run = PathRun(self._bare, self._oracle, head, trace, observe=heard.take)
+            run = PathRun(self.bare, self._oracle, head, trace, observe=heard.take)
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
             result = await run.run(chooser, len(word), Strict(self.bench.timing))
             self.inputs_sent += len(heard.inputs)
-            self.silence = run.silence or ""
+            self.heed(run.silence or "")
             before, early = early, heard.unopened - self.unopened
             if early and (early != before or not self._can_stay_closed(early)):
                 # once proves nothing: a server may close at once if it is busy, or has not forgotten the last
@@ -245,6 +249,15 @@ class PathDriver:
             why = result.verdict.why or (str(result.verdict.failure.seen) if result.verdict.failure else "")
         shown = ", ".join(show(self.inputs[inp]) for inp in word)
         raise ContactError(f"after {shown or 'the start'} nothing could be decided in {len(PAUSES)} paths: {why}")
+
+    def heed(self, silence: str) -> None:
+        """Note how the silences of a path were known; if no rest can be observed, do not try again."""
+        if self._unseen >= UNSEEN:
+            return
+        self.silence = silence
+        self._unseen = self._unseen + 1 if silence.startswith("timed") else 0
+        if self._unseen >= UNSEEN:
+            self.bare = replace(self.bare, silence="timed")
 
     def _can_stay_closed(self, ports: set[str]) -> bool:
         """Return whether none of these ports ever accepted a first input, and other ports can still be used."""

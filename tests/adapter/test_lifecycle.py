@@ -72,6 +72,24 @@ async def test_what_comes_while_it_settles_is_dropped() -> None:
         assert [getattr(each, "data", b"") for each in found["p"].receive()] == [b"later"]
 
 
+async def test_a_message_of_the_sequence_waits_for_the_answer_to_the_last() -> None:
+    """A server that is still busy with a request drops the next one; one that answers nothing is given the time."""
+    answered, told = [True], list[bytes]()
+
+    def system(data: bytes) -> Iterator[Reply]:
+        if answered[0]:
+            told.append(data)
+            answered[0] = False
+            yield 0.02, data
+            answered[0] = True
+
+    await opened(Life(inband=[("p", b"one"), ("p", b"two"), ("p", b"three")], settle=0.1), system)
+    assert told == [b"one", b"two", b"three"]
+    said = list[bytes]()
+    await opened(Life(inband=[("p", b"one"), ("p", b"two")], settle=0.02), said.append)
+    assert said == [b"one", b"two"]
+
+
 @pytest.mark.real
 async def test_hooks_can_be_commands(tmp_path: Path) -> None:
     """A text is a command line for the shell, a list a program with its arguments."""

@@ -163,3 +163,13 @@ def test_a_connection_that_ends_at_once_often_says_why() -> None:
     ended = ("line", Ended("end of stream"))
     assert Heard(bench(), [ended]).last_words == ""
     assert Heard(bench(), [("line", "421 too busy"), ended]).last_words == "; it said '421 too busy'"
+
+
+def test_a_system_whose_rest_cannot_be_observed_is_timed_from_then_on(tmp_path: Path) -> None:
+    """To find that out takes seconds on each path; once three in a row could not, no path tries again."""
+    driver = PathDriver(bench(), [Button()], tmp_path)
+    for silence in ("timed: it computes", "timed: it computes", "observed", *["timed: it computes"] * 3):
+        assert driver.bare.silence != "timed"
+        driver.heed(silence)
+    driver.heed("timed: the bench or the user says so")
+    assert (driver.bare.silence, driver.silence) == ("timed", "timed: it computes")
