@@ -76,7 +76,8 @@ async def _answered(port: str, line: Line, seconds: float) -> None:
 
 
 def drop(opened: Mapping[str, Line], what: str) -> None:
-    """Drop what has come on the ports of a system that `what`. Raises ContactError if one of them ended."""
+    """Drop what has come on the ports; `what` says what the system had to do, as in "was to settle". Raises
+    ContactError if one of them ended."""
     HEARD.set(clock()())
     for port, line in opened.items():
         deque(_dropped_frames(port, line, what), maxlen=0)

@@ -1,4 +1,4 @@
-"""Running a search's candidates within its budget, until they show the failure, or to measure how often they do.
+"""Runs a search's candidates within its budget, until they show the failure, or to measure how often they do.
 
 A failure may depend on chance, so a passing candidate is run again; all runs end soon after the deadline.
 """

@@ -1,4 +1,4 @@
-"""Driving the candidates of a search against fresh copies of the system.
+"""Drives the candidates of a search against fresh copies of the system.
 
 Most candidates pass, and most of the time goes into waiting for silence. So a search may run them eagerly first; those
 that fail are then run strictly, and only the strict run counts.

@@ -1,4 +1,4 @@
-"""Confirming: otf drives a failure again in strict mode before it blames the system.
+"""Confirms failures: otf drives a failure again in strict mode before it blames the system.
 
 It does so for a failure in eager mode, and for one in strict mode if the machine stalled in that run. Strict mode
 trusts the clock, and a clock goes on while nothing can run.

@@ -1,4 +1,4 @@
-"""Writing the journal of a campaign.
+"""Writes the journal of a campaign.
 
 The journal is `campaign.jsonl`: structlog events with the id of the run, one per line. It says what to run, which paths
 began, and how each counts; `otf.campaign.journal_reader` reads it, so that a killed campaign can continue. Each line is

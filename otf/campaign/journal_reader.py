@@ -1,4 +1,4 @@
-"""Reading the journal of a campaign: what was run, how each path counted, and what the paths learned.
+"""Reads the journal of a campaign: what was run, how each path counted, and what the paths learned.
 
 Only whole lines count: a path that began and has no result is driven again, with the same seed and the same knowledge.
 The journal is data like a trace: reading it imports nothing and runs nothing that it names.

@@ -184,7 +184,7 @@ class FailureGroup:
     behind: bool = False
 
     def meet(self, result: PathResult | None) -> None:
-        """Note another path that showed it: it may be shorter, or have a lower number but have ended later."""
+        """Note another path with this failure: it may be shorter, or have a lower number although it ended later."""
         if result is None or result.verdict.failure is None:
             return
         if self._shortest.is_longer(result):

@@ -1,4 +1,4 @@
-"""Running a bench from Python: as a one-line test, which raises on a failure, or to measure its times."""
+"""Runs a bench from Python: as a one-line test, which raises on a failure, or to measure its times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shrinking on the real system: drive each candidate of the pure shrinker against a fresh copy."""
+"""Shrinks on the real system: drives each candidate of the pure shrinker against a fresh copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walking by hand through a model, or with the live system: find moves, inputs and states by name."""
+"""Walks by hand through a model, or with the live system: finds moves, inputs and states by name."""
 
 from __future__ import annotations
 

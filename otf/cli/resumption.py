@@ -1,4 +1,4 @@
-"""Continuing a campaign: `otf run --resume DIR`; adding paths: `otf run BENCH --into DIR`.
+"""Continues a campaign: `otf run --resume DIR`; adds paths to one: `otf run BENCH --into DIR`.
 
 A journal may come from a stranger, like a trace. So otf loads the bench that it names only if it is shipped, and only
 with parameters that a trace may choose. A file, an address, a process or a strategy has to be passed again.

@@ -105,9 +105,10 @@ class Pings:
     """The pings of a run, in rounds: first to the ports with inputs in flight, then to all others.
 
     The answer to a ping on a FIFO port proves that everything before it has arrived. Answers on the first ports prove
-    that the inputs were taken. Their outputs were emitted before that, so they arrive before the answers on the other
-    ports. If several ports come first, each may get outputs after its answer that another caused: then all are pinged
-    again. `begun`: a round is in progress. It ends with the next event that is not an output.
+    that the inputs were taken. The system emitted their outputs before that, so these arrive before the answers on the
+    other ports. If several ports come first, an input on one of them may cause an output on another after that one's
+    answer; so all are pinged again. `begun`: a round is in progress. A round ends with the next event that is not an
+    output.
     """
 
     barrier: Barrier

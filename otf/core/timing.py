@@ -224,8 +224,8 @@ class Clock:
     def unseen(self, span: Span) -> Span:
         """Return the part of `span` in which the system may have emitted outputs that are still unseen.
 
-        What it emitted long ago has arrived. Otherwise, a timer without an end (`hi` infinite) might have gone off a
-        thousand times.
+        An output emitted long ago has arrived by now, so the part leaves out early times. Otherwise, a timer without an
+        end (`hi` infinite) might have gone off a thousand times.
         """
         since = self.now - self.latency - self.behind - 2 * ROUNDING
         return span if self.early or self.late or since <= span.a else Span(min(since, span.b), span.b)

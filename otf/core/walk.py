@@ -243,7 +243,7 @@ class Cut(Ended):
 
 
 def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
-    """Return the system with its answers bounded: cuts off endless ones, and raises the errors in `died`.
+    """Return the system as one that cuts off endless answers, and raises the errors in `died`.
 
     >>> from itertools import count
     >>> [*bounded(lambda _inp: count())("go")][-1]

@@ -43,7 +43,7 @@ class AnswerDifference(NamedTuple):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Return the inputs that show it."""
+        """Return the inputs that show the difference."""
         return (*(inp for inp, _ in self.way if inp != ALONE), *((self.input,) if self.input != ALONE else ()))
 
     @property

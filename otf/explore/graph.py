@@ -159,7 +159,7 @@ class Graph:
         return back[::-1]
 
     def source(self, at: int) -> int:
-        """Return the state whose transition the entry `at` of the table is."""
+        """Return the state from which the transition at this place of the table starts."""
         low, high = 0, len(self.begin) - 1
         while high - low > 1:
             middle = (low + high) // 2

@@ -1,7 +1,7 @@
 """Smaller graphs: bisimilar states, or states that agree in some of their fields, become one.
 
-Partition refinement: it examines only states whose successors moved. The largest part of a split set keeps its number,
-so that each state moves at most log n times (Hopcroft 1971; Valmari 2009).
+This is partition refinement; it examines only states whose successors moved to another set. The largest part of a split
+set keeps its number, so that each state moves at most log n times (Hopcroft 1971; Valmari 2009).
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _outputs(texts: tuple[str, ...]) -> str:
 class CoveredPart(NamedTuple):
     """How many parts were visited, how many of them were also `explored`, and whether these are all.
 
-    A visited state may lie outside, if inputs lead there that exploring does not try.
+    A campaign may visit a state outside the explored ones, by inputs that exploration does not try.
 
     >>> str(CoveredPart(36, 36, 37, whole=True)), str(CoveredPart(189, 117, 120, whole=True))
     ('36 of 37', '117 of 120, and 72 outside of these')

@@ -1,1 +1,1 @@
-"""Learning models from running systems: queries, paths, answers, and the files made from them."""
+"""Learns models from running systems: queries, paths, answers, and the files made from them."""

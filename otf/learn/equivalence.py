@@ -1,4 +1,4 @@
-"""Looking for errors of a learnt machine: suites for k more states, and walks.
+"""Looks for errors of a learnt machine: suites for k more states, and walks.
 
 A test of the suite for k leads to a state of the machine, continues with k + 1 inputs, and identifies the state there.
 These are the words of the HSI method (Petrenko and others 1993), in an order drawn by a seed, without listing them,

@@ -1,4 +1,4 @@
-"""Learning a machine: an AALpy algorithm asks, paths answer, and suites and walks look for remaining errors."""
+"""Learns a machine: an AALpy algorithm asks, paths answer, and suites and walks look for remaining errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Driving an unknown system: a model that allows everything, and a path for each word of inputs."""
+"""Drives an unknown system: a model that allows everything, and a path for each word of inputs."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def _fits(item: Any, value: Any) -> bool:  # noqa: ANN401 -- an item of the mode
 
 
 def width(way: Transition[Any], model: Row) -> str:
-    """Return why a transition of the model allows other outputs than one list of values; "" if it does not."""
+    """Return why a transition of the model allows more than one list of outputs; "" if it allows only one."""
     loose = [item for _, items in model for item in items if vague(item)]
     if loose:
         described = [getattr(item, "says", "") or getattr(item, "__name__", show(item)) for item in loose]

@@ -1,4 +1,4 @@
-"""Judging offline: recorded traces, captures and logs of other programs, with the same oracle as live."""
+"""Judges recorded traces, captures and logs of other programs offline, by the same oracle as live runs."""
 
 from __future__ import annotations
 

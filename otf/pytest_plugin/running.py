@@ -1,4 +1,4 @@
-"""Driving a bench for a test: saved failures first, then a campaign; a failure becomes the test's message."""
+"""Drives a bench for a test: saved failures first, then a campaign; a failure becomes the test's message."""
 
 from __future__ import annotations
 

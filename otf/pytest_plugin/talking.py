@@ -1,4 +1,4 @@
-"""Talking to a system by hand: values go out and come in on the ports of its bench."""
+"""Talks to a system by hand: values go out and come in on the ports of its bench."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ class EventCount(NamedTuple):
     inputs: int
 
     def since(self, other: EventCount) -> EventCount:
-        """Return how many came since another count."""
+        """Return how many events and inputs came since another count."""
         return EventCount(self.events - other.events, self.inputs - other.inputs)
 
 

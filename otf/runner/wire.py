@@ -224,7 +224,7 @@ class Wire:
             await self.sleep(until)
 
     def spun(self, until: float) -> bool:
-        """Wait a moment without the event loop; return whether that was enough: if not, `sleep`."""
+        """Wait a moment without the event loop; return whether something came or the time is over, else `sleep`."""
         if self.inbox or self.hints:
             return True
         ready = self._spin_wait.wait(self.watched, until - self.clock() + self.zero)

@@ -146,7 +146,7 @@ def _is_shown(deviation: Deviation, signature: Signature | None, answers: Replie
 
 
 def asked(run: Inputs, answers: Replies) -> Asking[Answer]:
-    """Return the answer to a run; None if the system may not be asked any more."""
+    """Return the answer to a run; None if it is unknown and there were too many runs already."""
     if run not in answers and len(answers) < RUNS:
         answers[run] = yield run
     return answers.get(run)

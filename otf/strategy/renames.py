@@ -204,8 +204,8 @@ def renaming(chooser: Chooser, earlier: Iterable[NamedRun | None]) -> Callable[[
 class FreshValues:
     """The values that a Hypothesis strategy generates for one path, with the path's seed.
 
-    On each path, five of eight inputs of the sample stand for other values. The rest keep theirs, which strategies
-    count, with the smallest and largest first.
+    On each path, five of eight inputs of the sample stand for other values. The other inputs keep their values, the
+    smallest and the largest among them; strategies count these inputs.
     """
 
     def __init__(self, redraw: Redraw, seed: str) -> None:

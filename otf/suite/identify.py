@@ -174,7 +174,7 @@ def distinguishing(machine: NumberedMachine) -> Word | None:
 
 @dataclass(eq=False)
 class SplitNode:
-    """A set of states; once it is split, the word that split it, and the parts."""
+    """A set of states, and once it is split, the word (a list of inputs) that split it, and the parts."""
 
     states: list[int]
     above: SplitNode | None = None

@@ -34,7 +34,7 @@ class TimedOutput(NamedTuple):
     at: float
 
     def matches(self, other: TimedOutput) -> bool:
-        """Return whether it is the same output at the same time; a missing output is noticed at the end of a wait.
+        """Return whether it is the same output at the same time; the time of a missing output is when a wait ended.
 
         >>> TimedOutput("Ping()", 2.0).matches(TimedOutput("Ping()", 2.1))
         True
@@ -132,7 +132,7 @@ def by_clock(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | 
 
 
 def told(output: TimedOutput) -> Iterator[str]:
-    r"""Yield lines that describe such an output, and lines of a model that allow it.
+    r"""Yield lines that describe such an output, then lines that a model needs to allow it.
 
     >>> print(*told(TimedOutput("Ping()", 2.0)), sep="\n")
       comes 2.0 s after connecting, whatever is sent; if that is right, the model allows it so:

@@ -1,4 +1,4 @@
-"""Reading a campaign's folder: each path is judged again, and counted as the campaign counted it."""
+"""Reads a campaign's folder: judges each path again, and counts it as the campaign counted it."""
 
 from __future__ import annotations
 
