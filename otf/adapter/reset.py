@@ -76,8 +76,7 @@ async def _answered(port: str, line: Line, seconds: float) -> None:
 
 
 def drop(opened: Mapping[str, Line], what: str) -> None:
-    """Drop what has come on the ports; `what` says what the system had to do, as in "was to settle". Raises
-    ContactError if one of them ended."""
+    """Drop what has come on the ports. Raises ContactError, with `what` ("was to settle"), if one of them ended."""
     HEARD.set(clock()())
     for port, line in opened.items():
         deque(_dropped_frames(port, line, what), maxlen=0)
