@@ -9,6 +9,7 @@ from otf.core import Monitor, Oracle
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.explain import output_text
 from otf.trace.reading import TracedEvent
+from otf.trace.texts import message_text
 from otf.values import became, show
 
 
@@ -98,9 +99,9 @@ def _row(traced: TracedEvent, states: Iterable[object] = (), *, failed: bool = F
 def _description(event: Event) -> tuple[str, str]:  # noqa: PLR0911 -- one for each kind of event
     match event:
         case Sent(value):
-            return "->", show(value)
+            return "->", message_text(value)
         case Seen(value):
-            return "<-", show(value)
+            return "<-", message_text(value)
         case Closed(_, reason):
             return "<-", f"the port ended: {reason}"
         case Quiet(by=by):

@@ -133,11 +133,15 @@ def spaced(data: bytes) -> str:
     >>> print(spaced(b"coin\r\n"))
     63 6f 69 6e 0d 0a  'coin\r\n'
     """
-    shown = data[:LONGEST]
     # for a text protocol the text is what one reads; if any byte is not text, hexadecimal says all
-    text = shown.isascii() and shown.translate(None, b"\t\r\n").decode().isprintable()
-    read = f"  {shown.decode()!r}" if text else ""
-    return f"{shown.hex(' ')}{read}{f' … ({len(data):,} bytes)' if len(data) > LONGEST else ''}"
+    start = data[: 3 * LONGEST]
+    text = start.isascii() and start.translate(None, b"\t\r\n").decode().isprintable()
+    if len(data) <= LONGEST:
+        return f"{data.hex(' ')}{f'  {data.decode()!r}' if text else ''}"
+    # in the room of the hexadecimal digits there is three times as much of a long text
+    shown = start if text else data[:LONGEST]
+    left_out = " …" if len(shown) < len(data) else ""
+    return f"{repr(shown.decode()) if text else shown.hex(' ')}{left_out} ({len(data):,} bytes)"
 
 
 def harmless(text: str) -> str:

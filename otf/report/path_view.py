@@ -25,7 +25,7 @@ from otf.report.markup import NumberedEntries
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.near import NearestOutput, alternatives, nearest
 from otf.trace.reading import TracedEvent
-from otf.trace.texts import Output
+from otf.trace.texts import Output, message_text
 from otf.trace.title import brief_difference
 from otf.trace.verdict import WORDS, Failure
 from otf.values import show
@@ -211,7 +211,7 @@ def value_data(value: object) -> ViewData:
         parts = [(plain(name), _body(part)) for name, part in _parts(value)]
     except Exception:  # noqa: BLE001 -- a broken attribute of a user's class must not hide the path to show
         parts = [("", show(value))]
-    return {"text": show(value), "type": plain(type(value).__name__), "parts": parts}
+    return {"text": message_text(value), "type": plain(type(value).__name__), "parts": parts}
 
 
 def _parts(value: object) -> list[tuple[str, object]]:

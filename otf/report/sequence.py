@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Final, Literal, assert_never
 
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
+from otf.trace.texts import message_text
 from otf.trace.verdict import Failure
-from otf.values import show
 from otf.values.text import plain
 
 MOST: Final = 80  # most events to draw, the last ones
@@ -79,9 +79,9 @@ def chart(events: Iterable[Event], failure: Failure | None = None, most: int = M
 def _row(number: int, event: Event, *, failed: bool) -> SequenceRow:  # noqa: PLR0911 -- one for each kind of event
     match event:
         case Sent(value, port, at):
-            return SequenceRow(number, at, "sent", plain(port), show(value), failed)
+            return SequenceRow(number, at, "sent", plain(port), message_text(value), failed)
         case Seen(value, port, at):
-            return SequenceRow(number, at, "seen", plain(port), show(value), failed)
+            return SequenceRow(number, at, "seen", plain(port), message_text(value), failed)
         case Closed(port, reason, at):
             return SequenceRow(number, at, "closed", plain(port), plain(f"the port ended: {reason}"), failed)
         case Taken(upto, at):

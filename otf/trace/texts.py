@@ -6,7 +6,8 @@ import ast
 import warnings
 from typing import Final, NamedTuple
 
-from otf.values.text import WHOLE
+from otf.values import show
+from otf.values.text import COMPARED, WHOLE
 
 LONGEST: Final = 60  # the most characters of a value
 ROW: Final = 200  # the most characters of a value in a table
@@ -68,6 +69,15 @@ def in_row(text: str) -> str:
     "Put(to='/a', headers='xxxxxxxxxxxxxxxxx…xxxxxxxxxxxx', body='1')"
     """
     return text if WHOLE.get() else brief(text, ROW)
+
+
+def message_text(value: object) -> str:
+    """Return a message as text for a row, so that each of its fields can be seen.
+
+    >>> message_text(("Put", 1))
+    "('Put', 1)"
+    """
+    return in_row(show(value, COMPARED))
 
 
 def _parts_of(call: ast.Call) -> list[ast.expr | ast.keyword]:

@@ -120,7 +120,7 @@ class Server:
         ended = self.child.ended()
         if not (ended or wanted):
             errors = [(at - since, line) for at, line in [*self._errors] if at >= since]
-            return [f"stderr of the server, at {at:.4f} s: {plain(line[:_ERROR], chr(9))}" for at, line in errors]
+            return [f"stderr at {at:.4f} s: {plain(line[:_ERROR], chr(9))}" for at, line in errors]
         await self._heard(ended)
         state = [f"the server ended: {ended}"] if ended else []
         return state + [f"the server printed: {plain(line, chr(9))}" for line in [*self.lines]]
