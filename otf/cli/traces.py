@@ -67,9 +67,19 @@ def repeated(bench: Bench, reference: str, *, drives: bool) -> str:
     refused = _choices_refused(reference, _differing(own, parameters(reference)))
     given: dict[str, Any] = {key: value for key, value in bench.parameters.items() if drives and key in TIMES}
     long = {key: value for key, value in given.items() if float(value) > SHORT}
+    return _set({**refused, **long})
+
+
+def walking(bench: Bench, reference: str) -> str:
+    """Return the command that walks through the model of a bench, with the parameters that are not its defaults."""
+    known = parameters(reference)
+    own = {key: _as_recorded(value) for key, value in bench.parameters.items() if key in known}
+    return f"otf step {shlex.quote(reference)}{_set(_differing(own, known))}"
+
+
+def _set(values: Mapping[str, object]) -> str:
     texts = {
-        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        for key, value in {**refused, **long}.items()
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode() for key, value in values.items()
     }
     return "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in texts.items())
 

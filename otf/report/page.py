@@ -132,12 +132,13 @@ def _link(path: PathSummary, names: Container[str]) -> object:
     return tag("a", path.number, href=f"#{name}") if name in names else path.number
 
 
-def graph(gathered: Gathered) -> Markup:
+def graph(gathered: Gathered, command: str = "") -> Markup:
     """Return the states of the model, marked as visited or not, for the user to click through."""
     failed = {
         (state.state, found.failure.input) for found in gathered.failures.values() for state in found.failure.allowed
     }
-    return joined(tag("p", legend()), walk(space_data(gathered.space, gathered.visits, failed)))
+    data = space_data(gathered.space, gathered.visits, failed)
+    return joined(tag("p", legend()), walk({**data, "command": command}))
 
 
 def coverage(gathered: Gathered) -> Markup:
@@ -245,8 +246,12 @@ SCRIPTS: Final = ("widgets.js", "chart.js", "timeline.js", "viewer.js", "page.js
 STYLES: Final = ("page.css", "states.css")
 
 
-def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None) -> str:
+def page(
+    gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None, command: str = ""
+) -> str:
     """Return the whole page, with each event of `paths_in_it`; it links the traces relative to its `folder`.
+
+    `command` walks through the model in a terminal; "" if none does.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -257,7 +262,7 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: P
     '<!DOCTYPE html>'
     """
     title = f"otf report: {gathered.header.bench}"
-    sections = _sections(gathered, paths_in_it, folder)
+    sections = _sections(gathered, paths_in_it, folder, command)
     links = [tag("a", name, href=f"#{key}") for key, (name, _) in sections.items()]
     top = tag(
         "header",
@@ -274,7 +279,7 @@ def page(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: P
 
 
 def _sections(
-    gathered: Gathered, paths_in_it: Sequence[EmbeddedPath], folder: Path | None
+    gathered: Gathered, paths_in_it: Sequence[EmbeddedPath], folder: Path | None, command: str
 ) -> dict[str, tuple[str, Markup]]:
     required, mutants = requirements_section(gathered), mutants_section(gathered.mutation)
     return {
@@ -282,7 +287,7 @@ def _sections(
         **({"requirements": ("Requirements", required)} if required else {}),
         **({"mutants": ("Mutants", mutants)} if mutants else {}),
         "paths": ("Paths", paths(gathered, paths_in_it)),
-        "states": ("States", graph(gathered)),
+        "states": ("States", graph(gathered, command)),
         "coverage": ("Coverage", coverage(gathered)),
         "times": ("Response times", times(gathered)),
         "untried": ("Not tried", untried(gathered)),

@@ -423,7 +423,7 @@
       make("div", { class: "tools" }, to(walk.slice(0, -1), "one step back", !walk.length), own ? to(way(here), "the shortest way") : null,
         make("button", { type: "button", disabled: !onward.length, click: () => { const arc = onward[Math.floor(Math.random() * onward.length)]; visit(data.target[arc], [...walk, arc]); } }, "any step")),
       data.command && walk.length ? make("details", {}, make("summary", {}, "Keep this way"), make("p", { class: "soft" }, "Its address leads here again. In a shell:"),
-        commandLine("walk it in the model", piped(walk, false)), commandLine("drive the system along it, with a trace", piped(walk, true))) : null,
+        commandLine("walk it in the model", piped(walk, false)), commandLine(`drive the system along it, with a trace${walk.some((arc) => data.input[arc] < 0) ? " (it does not wait for what comes by itself)" : ""}`, piped(walk, true))) : null,
       make("details", {}, make("summary", {}, `Reached from (${back.length})`), make("ul", { class: "list" }, back.slice(0, LISTED).map((arc) => make("li", {}, step(data.source[arc], `${data.source[arc]}: ${taken(arc)}`))))),
     ].filter(Boolean));
     if (held !== null) ([...panel.querySelectorAll(".tools button:not(:disabled)")].find((each) => each.textContent === held) ?? panel.firstChild).focus({ preventScroll: true });

@@ -78,6 +78,17 @@ def test_the_report(seen: Browser, report: Path) -> None:
     assert seen.console == []
 
 
+def test_a_walk_from_the_report(seen: Browser, report: Path) -> None:
+    """The way to a state is a command for the system of the campaign, with its parameters."""
+    seen.open(report, "#state-1", "document.querySelector('#states-walk[data-ready]')")
+    commands = seen.ask("[...document.querySelectorAll('#states-walk .command code')].map(each => each.textContent)")
+    assert commands == [
+        "printf '%s\\n' 'Coin(cents=5)' | otf step coffee --set fault=free",
+        "printf '%s\\n' 'Coin(cents=5)' | otf step coffee --set fault=free --live",
+    ]
+    assert seen.console == []
+
+
 def test_every_path_step_and_event_by_mouse(seen: Browser, report: Path) -> None:
     """Each path of the report, each of its steps, and each event of a chart can be clicked; the console stays empty."""
     seen.open(report, drawn="document.querySelector('#failures a[href]')")

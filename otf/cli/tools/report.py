@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from otf.adapter import Bench
 from otf.cli.benches import is_shipped, parsed
 from otf.cli.output import document, is_terminal, say, warn
 from otf.cli.tools.campaign_folder import gathered
 from otf.cli.tools.commands import ReportCommand
-from otf.cli.traces import reading, repeated
+from otf.cli.traces import reading, repeated, walking
 from otf.errors import PASS, UsageError
 from otf.offline import judge
 from otf.report import MARK, Gathered, junit, markdown, page
@@ -26,6 +27,7 @@ from otf.report.requirements import requirements_file
 from otf.runner.writer import put, writing
 from otf.trace.requirements import HEADER
 from otf.trace.result import counted
+from otf.values.text import plain
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable that names GitHub's file for the summary of a step
 HEAD = 200  # bytes at the start of a file that contain the mark of a report
@@ -39,7 +41,7 @@ def report(asked: ReportCommand) -> int:
     """Do what the command asks; return the exit status."""
     found = gathered(asked.folder, asked.bench, parsed(asked.sets), watched)
     file = asked.out or asked.folder / "report.html"
-    write_page(file, page(found, _in_the_page(found, asked.folder, asked.bench or found.header.bench), file.parent))
+    write_page(file, _page(found, asked.folder, asked.bench or found.header.bench, file.parent))
     if asked.junit_xml is not None:
         write_page(asked.junit_xml, junit(found))
     if asked.markdown_file is not None:
@@ -67,15 +69,18 @@ def open_page(file: Path) -> None:
 
 def report_page(folder: Path, reference: str, sets: Mapping[str, object], file: Path | None = None) -> str:
     """Return the report of a campaign as a page, to be written to this file."""
-    found = gathered(folder, reference, sets)
-    return page(found, _in_the_page(found, folder, reference), None if file is None else file.parent)
+    return _page(gathered(folder, reference, sets), folder, reference, None if file is None else file.parent)
 
 
-def _in_the_page(found: Gathered, folder: Path, reference: str) -> list[EmbeddedPath]:
-    """Return the paths that the page contains, judged once more: only now is it known which."""
+def _page(found: Gathered, folder: Path, reference: str, beside: Path | None) -> str:
     bench = found.bench
     if bench is None:
         raise AssertionError
+    return page(found, _in_the_page(found, bench, folder, reference), beside, plain(walking(bench, reference)))
+
+
+def _in_the_page(found: Gathered, bench: Bench, folder: Path, reference: str) -> list[EmbeddedPath]:
+    """Return the paths that the page contains, judged once more: only now is it known which."""
     named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
     options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
