@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from difflib import SequenceMatcher
-from itertools import zip_longest
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from otf.core import Monitor, Node
 from otf.explore.naming import output_name
-from otf.report.markup import Markup, framed, joined, own, scrolled, tag
+from otf.report.aligned import AlignedEvents, ConditionPair, EventList, TraceRow, aligned
 from otf.report.times import ResponseDrift
-from otf.trace.drawn_names import numbered
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
@@ -21,38 +18,18 @@ from otf.trace.title import title
 from otf.trace.verdict import Verdict
 from otf.values import show
 
-BEFORE: Final = 6  # common events to show before the first difference
-AFTER: Final = 12  # events of each trace to show from there on
 STATES: Final = 8  # possible states to show
-ENDED: Final = 3  # events of the longer trace to show, if the other ends there
 END: Final = "the trace ends"
-MARK: Final = "otf report of a comparison"
 # fields that always differ, or say nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
 _NAMES: Final = {"latency": "L", "busy": "R", "fingerprint": "model"}
-
-
-class ConditionPair(NamedTuple):
-    """A condition in which two runs differ, with its values as texts; "" if a run has none."""
-
-    what: str
-    a: str
-    b: str
-
-
-class TraceRow(NamedTuple):
-    """Two events side by side; "" where a trace has none. `mark` is `=` for the same event, else `|`, `<` or `>`."""
-
-    mark: str
-    a: str
-    b: str
 
 
 @dataclass(slots=True)
 class ComparedTrace:
     """One of the two traces: its events in comparable form, with the states possible after each.
 
-    Call `take` for each event of a judgement, and `done` at its end.
+    Call `take` for each event of a judgement, and `done` at its end. `wrong` is the event at which it failed; -1: none.
     """
 
     name: str
@@ -63,9 +40,12 @@ class ComparedTrace:
     keys: list[Hashable] = field(default_factory=list[Hashable])
     states: list[tuple[Node, ...]] = field(default_factory=list[tuple[Node, ...]])
     sent: list[int] = field(default_factory=list[int])
+    wrong: int = -1
+    _taken: list[bool] = field(default_factory=list[bool])
 
     def take(self, event: Event, monitor: Monitor) -> None:
         """Add an event, unless it only says that inputs were taken, which depends on timing."""
+        self._taken.append(_described(event) is not None)
         described = _described(event)
         if described is not None:
             self.texts.append(described[0])
@@ -76,18 +56,22 @@ class ComparedTrace:
     def done(self, verdict: Verdict, steps: int) -> None:
         """Note the verdict, with the title of a failure."""
         self.steps = steps
-        self.outcome = f"fail ({title(verdict.failure)})" if verdict.failure else verdict.outcome
+        self.outcome = verdict.outcome
+        if verdict.failure is not None:
+            self.outcome = f"fail ({title(verdict.failure)})"
+            *_, told = self._taken[: verdict.failure.event] or [False]
+            self.wrong = sum(self._taken[: verdict.failure.event]) - 1 if told else -1
 
     def quieted(self, *, silences: bool) -> ComparedTrace:
-        """Return the trace without its silences, unless they are compared; names that the system drew are equal."""
+        """Return the trace without its silences, unless they are compared."""
         kept = [at for at, text in enumerate(self.texts) if silences or text != "quiet"]
-        names = numbered(self.texts)
         return replace(
             self,
             texts=[self.texts[at] for at in kept],
-            keys=[self.keys[at] if names[at] == self.texts[at] else names[at] for at in kept],
+            keys=[self.keys[at] for at in kept],
             states=[self.states[at] for at in kept],
             sent=[self.sent[at] for at in kept],
+            wrong=kept.index(self.wrong) if self.wrong in kept else -1,
         )
 
     def possible(self, event: int) -> list[str]:
@@ -113,19 +97,41 @@ def _described(event: Event) -> tuple[str, Hashable] | None:
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """The result: `event` is the number of the first different event, None if there is none; `step` is its step.
-
-    `states_a` and `states_b` are the states possible before it. Only two runs in strict mode compare `silences`.
-    """
+    """The result: `step` is that of the first different event. Only two runs in strict mode compare `silences`."""
 
     a: ComparedTrace
     b: ComparedTrace
     silences: bool
-    event: int | None
     step: int
-    rows: Sequence[TraceRow]
-    states_a: Sequence[str]
-    states_b: Sequence[str]
+    events: AlignedEvents
+
+    @property
+    def event(self) -> int | None:
+        """Return the number of the first different event."""
+        return None if self.events.parting is None else self.events.parting + 1
+
+    @property
+    def rows(self) -> list[TraceRow]:
+        """Return the events around the differences, side by side."""
+        ended = self.b if len(self.a.keys) > len(self.b.keys) else self.a
+        return [*self.events.shown(f"{END}: {ended.outcome}")]
+
+    @property
+    def states(self) -> tuple[list[str], list[str]]:
+        """Return the states that were possible in both before the first different event."""
+        at = self.events.parting
+        return ([], []) if at is None else (self.a.possible(at), self.b.possible(at))
+
+    def tally(self, names: Sequence[str] = ("A", "B")) -> str:
+        """Return how many events differ, in words."""
+        counts = self.events.counts
+        drawn = ", {:,} but for words that the system may draw (ids, ports)".format(counts["drawn"])
+        same = f"{counts['same'] + counts['drawn']:,} the same{drawn * bool(counts['drawn'])}"
+        if self.event is None:
+            return f"no difference: {same}"
+        only = f"{counts['only_a']:,} only in {names[0]}, {counts['only_b']:,} only in {names[1]}"
+        more = f", {counts['uncompared']:,} not compared" * bool(counts["uncompared"])
+        return f"they differ: {counted(counts['changed'], 'event')} replaced, {only}{more}; {same}"
 
     def data(self) -> dict[str, Any]:
         """Return the comparison as JSON data."""
@@ -133,33 +139,26 @@ class TraceComparison:
             each: {"trace": side.name, "verdict": side.outcome, "steps": side.steps}
             for each, side in (("a", self.a), ("b", self.b))
         }
-        parts = {"event": self.event, "step": self.step, "states_a": self.states_a, "states_b": self.states_b}
+        states_a, states_b = self.states
+        parts = {"event": self.event, "step": self.step, "states_a": states_a, "states_b": states_b}
+        rows = [{**row._asdict(), "fields": [each._asdict() for each in row.fields]} for row in self.rows]
         return {
             **sides,
             "silences": self.silences,
+            "counts": self.events.counts,
             "parts": None if self.event is None else parts,
-            "events": [row._asdict() for row in self.rows],
+            "events": rows,
         }
 
 
 def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
-    """Return where two traces first differ, and the rows around that event."""
+    """Return where two traces differ."""
     silences = a.header.mode == b.header.mode == "strict"
     a, b = a.quieted(silences=silences), b.quieted(silences=silences)
-    pairs = enumerate(zip(a.keys, b.keys, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), min(len(a.keys), len(b.keys)))
-    parts = same < max(len(a.keys), len(b.keys))
-    longer = a if len(a.keys) > same else b
-    return TraceComparison(
-        a,
-        b,
-        silences,
-        same + 1 if parts else None,
-        longer.sent[same] if parts else a.steps,
-        list(_rows(a, b, same)),
-        a.possible(same) if parts else [],
-        b.possible(same) if parts else [],
-    )
+    wrong = (-1, -1) if min(a.wrong, b.wrong) >= 0 else (a.wrong, b.wrong)
+    events = aligned(EventList(a.texts, a.keys), EventList(b.texts, b.keys), wrong)
+    at, longer = events.parting, a if len(a.keys) > len(b.keys) else b
+    return TraceComparison(a, b, silences, a.steps if at is None else longer.sent[at], events)
 
 
 def conditions(a: Header, b: Header) -> list[ConditionPair]:
@@ -189,28 +188,12 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else show(value)
 
 
-def _rows(a: ComparedTrace, b: ComparedTrace, same: int) -> Iterator[TraceRow]:
-    """Yield the last common events, then those after them, with equal ones side by side."""
-    before = slice(max(0, same - BEFORE), same)
-    yield from (TraceRow("=", *each) for each in zip(a.texts[before], b.texts[before], strict=True))
-    ends = [side.texts[same] if same < len(side.texts) else f"{END}: {side.outcome}" for side in (a, b)]
-    if same < max(len(a.keys), len(b.keys)):
-        yield TraceRow("|", *ends)
-    same += 1
-    # once a trace has ended, there is nothing to compare with
-    upto = same + (AFTER if same <= min(len(a.keys), len(b.keys)) else ENDED)
-    matcher = SequenceMatcher(None, a.keys[same:upto], b.keys[same:upto], autojunk=False)
-    for _, first, last, begin, end in matcher.get_opcodes():
-        one, other = a.texts[same + first : same + last], b.texts[same + begin : same + end]
-        for left, right in zip_longest(one, other, fillvalue=""):
-            yield TraceRow("=" if left == right else "<" if not right else ">" if not left else "|", left, right)
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two traces or campaigns, by name; for campaigns also their `figures`, the paths of each kind, and times.
 
-    `traces` is None if no two paths with the same number part.
+    `traces` is None if no two paths with the same number part. `otherwise` says how many such paths have another
+    verdict or failure, and of how many.
     """
 
     a: str
@@ -220,6 +203,33 @@ class Comparison:
     figures: Sequence[ConditionPair] = ()
     kinds: Sequence[ConditionPair] = ()
     times: Sequence[ResponseDrift] = ()
+    otherwise: tuple[int, int] = (0, 0)
+
+    @property
+    def differ(self) -> bool:
+        """Return whether the runs went differently; different conditions and times do not count."""
+        parted = self.traces is not None and self.traces.event is not None
+        return parted or any(pair.a != pair.b for pair in self.kinds)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many kinds of failure only one of two campaigns has, or both, and how many paths end otherwise."""
+        sides = {(True, True): "both", (True, False): "only_a", (False, True): "only_b"}
+        alone = Counter(sides[pair.a != "0", pair.b != "0"] for pair in self.kinds)
+        other, both = self.otherwise
+        return {**{f"kinds_{name}": alone[name] for name in sides.values()}, "paths_both": both, "paths_other": other}
+
+    def headline(self, names: Sequence[str] = ("A", "B")) -> str:
+        """Return the result in a sentence."""
+        if not self.figures:
+            return self.traces.tally(names) if self.traces else ""
+        found = self.counts
+        told = f"{counted(found['kinds_only_a'], 'kind')} of failure only in {names[0]}, "
+        told += f"{found['kinds_only_b']:,} only in {names[1]}, {found['kinds_both']:,} in both"
+        if not seeds_differ(self.conditions):
+            of = counted(found["paths_both"], "path")
+            told += f"; {found['paths_other']:,} of {of} of the same number end otherwise"
+        return f"{'they differ' if self.differ else 'no difference'}: {told}"
 
     def data(self) -> dict[str, Any]:
         """Return the comparison as JSON data."""
@@ -232,50 +242,11 @@ class Comparison:
         return {
             "a": self.a,
             "b": self.b,
+            "differ": self.differ,
+            "counts": self.counts if self.figures else None,
             **{name: [each._asdict() for each in pairs] for name, pairs in lists.items()},
             "traces": None if self.traces is None else self.traces.data(),
         }
-
-
-def comparison_page(found: Comparison) -> str:
-    """Return a page with two traces or campaigns side by side."""
-    top = tag(
-        "header",
-        tag("a", "to the content", href="#content", class_="skip"),
-        tag("h1", "otf compare"),
-        tag("p", "A: ", tag("code", found.a)),
-        tag("p", "B: ", tag("code", found.b)),
-        tag("nav", tag("button", "light or dark", id="theme", type="button")),
-    )
-    titles: dict[str, Sequence[Sequence[str]]] = {
-        "Figures": found.figures,
-        "Paths of each kind of failure": found.kinds,
-        "Conditions": found.conditions,
-        "Response times": found.times,
-    }
-    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
-    more = {"Response times": ("drift",), "Figures": ("difference",)}
-    rows = {title: pairs for title, pairs in titles.items() if pairs}
-    if found.figures:
-        rows["Figures"] = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
-    parts = [
-        part
-        for title, pairs in rows.items()
-        for part in (tag("h2", title), _table(title, ("what", *sides, *more.get(title, ())), pairs))
-    ]
-    if not found.conditions:
-        parts.append(tag("p", "They were recorded under the same conditions."))
-    events = (
-        _events(found.traces, sides, other_seed=seeds_differ(found.conditions), campaigns=bool(found.figures))
-        if found.traces
-        else tag("p", "No two paths of the same number part.")
-    )
-    main = tag("main", *parts, tag("h2", "Events"), events, id="content")
-    return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
-
-
-def _head(name: str) -> str:
-    return Path(name).name or name
 
 
 def difference(a: str, b: str) -> str:
@@ -298,21 +269,6 @@ def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:
     return any(each.what == "seed" for each in conditions)
 
 
-def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, campaigns: bool) -> Markup:
-    sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
-    states = ("possible before it", "\n".join(found.states_a), "\n".join(found.states_b))
-    traces = _table("traces", ["trace", "verdict", "size"], sides)
-    parted = tag("p", parting(found, other_seed=other_seed))
-    if other_seed and campaigns:
-        return joined(traces, parted)
-    return joined(
-        traces,
-        parted,
-        _table("possible states", ("states", *heads), [states] if found.event is not None else []),
-        _table("events", ("same or not", *heads), [(row.mark, row.a, row.b) for row in found.rows]),
-    )
-
-
 def parting(found: TraceComparison, *, other_seed: bool = False) -> str:
     """Return in a sentence where two traces first differ."""
     if other_seed:
@@ -324,14 +280,3 @@ def parting(found: TraceComparison, *, other_seed: bool = False) -> str:
         else f"They part at event {found.event}, in step {found.step}."
     )
     return at + silences
-
-
-def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    head = tag("tr", *(tag("th", each, scope="col") for each in heads))
-    body = [
-        tag("tr", *(tag("td", tag("code", each)) for each in row), class_="differs" if row[0] in set("<>|") else None)
-        for row in rows
-    ]
-    # figures take the room that they need; events stand side by side
-    kind = "wide figures" if heads[0] == "what" else "wide compared"
-    return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_=kind)

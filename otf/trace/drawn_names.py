@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -46,34 +46,22 @@ def without_names(text: str) -> str:
     >>> without_names("('job', 4711, 'b', 12)")
     "('job', …, 'b', 12)"
     """
-    names = {*_long(text)}
+    return without_words(text, {*long_words(text)})
+
+
+def without_words(text: str, names: set[str]) -> str:
+    """Return a text without these words."""
     return WORD.sub(lambda word: ANY if word[0] in names else word[0], text)
 
 
-def numbered(texts: Sequence[str]) -> list[str]:
-    """Return the events of a run as texts, with numbers in the place of the names that the system drew.
-
-    A name is as above, and an input (`-> …`) has it after an output (`<- …`): two runs are compared by what they share.
-
-    >>> numbered(["-> 'new'", "<- ('id', 4711)", "-> ('get', 4711)"])
-    ["-> 'new'", "<- ('id', …1)", "-> ('get', …1)"]
-    """
-    first: dict[str, bool] = {}
-    for text in texts:
-        for word in _long(text):
-            first.setdefault(word, text.startswith("<- "))
-    sent = {word for text in texts if text.startswith("-> ") for word in _long(text)}
-    names = {word: f"{ANY}{at}" for at, word in enumerate((each for each in first if first[each] and each in sent), 1)}
-    return [WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in texts]
-
-
-def _long(text: str) -> list[str]:
+def long_words(text: str) -> list[str]:
+    """Return the words of a text that the system may have drawn."""
     return [word for word in WORD.findall(text) if len(word) >= LEAST and any(map(str.isdigit, word))]
 
 
 def _drawn(exact: Signature | None) -> set[str]:
     texts = [] if exact is None else [exact.input, "" if is_atom(exact.state) else exact.state]
-    return {word for text in texts for word in _long(text)}
+    return {word for text in texts for word in long_words(text)}
 
 
 def _first_seen(maybe: set[str], events: Iterable[Event]) -> set[str]:
@@ -93,7 +81,5 @@ def _without(failure: Failure, names: set[str]) -> Failure:
     exact = failure.signature.exact
     if exact is None:
         return failure
-    texts: dict[str, Any] = {
-        part: WORD.sub(lambda word: ANY if word[0] in names else word[0], getattr(exact, part)) for part in _PARTS
-    }
+    texts: dict[str, Any] = {part: without_words(getattr(exact, part), names) for part in _PARTS}
     return replace(failure, signature=replace(failure.signature, exact=replace(exact, **texts)))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from otf.report.compare import ComparedTrace, TraceRow, compared
+from otf.report.aligned import ConditionPair, TraceRow
+from otf.report.compare import ComparedTrace, compared
 from tests.cli.command import Result, failed, otf, recorded, rewrite
 from tests.report.runs import HOSTILE, header
 
@@ -54,19 +55,25 @@ def test_as_a_document(runs: Path) -> None:
     data = both(runs, "--json").data
     assert data["conditions"] == [{"what": "parameter fault", "a": "none", "b": "free"}]
     assert data["traces"]["parts"] == {"event": 47, "step": 21, "states_a": ["0"], "states_b": ["0"]}
-    assert {"mark": "|", "a": "quiet", "b": "<- Coffee()"} in data["traces"]["events"]
+    assert {"mark": "|", "a": "quiet", "b": "<- Coffee()", "fields": []} in data["traces"]["events"]
 
 
 def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     """Their figures, the kinds of failure of each, and the first two paths of a number that part."""
     page = tmp_path / "page.html"
     done = otf("compare", runs / "right", runs / "free", "--page", page)
-    figures = [line.split() for line in done.out.splitlines()[2:7]]
+    figures = [line.split() for line in done.out.splitlines()[3:8]]
     assert figures[0] == [str(runs / "right"), str(runs / "free"), "difference"]
     assert figures[1] == ["verdict", "pass", "fail"]
     assert figures[2] == ["paths", "2", "2", "the", "same"]
     assert figures[3][-1].endswith("%") or figures[3][-2:] == ["the", "same"]
     assert "  unasked: Button() -> expected no output, seen Coffee()" in done.out
+    head = "they differ: 0 kinds of failure only in {}, 1 only in {}, 0 in both; "
+    head += "2 of 2 paths of the same number end otherwise"
+    assert done.out.startswith(f"{head.format('right', 'free')}\n")
+    assert head.format("A", "B") in page.read_text(encoding="utf-8")
+    counts = {"kinds_both": 0, "kinds_only_a": 0, "kinds_only_b": 1, "paths_both": 2, "paths_other": 2}
+    assert otf("compare", runs / "right", runs / "free", "--json").data["counts"] == counts
     assert "They part at event 47, in step 21." in done.out
     assert "times from an input to its first output:\n  Button  right: half within " in done.out
     assert done.out.endswith(f"page: {page}\n")
@@ -135,17 +142,57 @@ def test_none_and_very_many_events() -> None:
     assert len(long.rows) < 40
 
 
-def test_ids_that_the_system_draws_are_no_difference() -> None:
-    """What an input has from an output is another name in each run; another value in the same place is a difference."""
+def test_words_that_the_system_draws_are_no_difference() -> None:
+    """A word that only one run has may stand for one of the other run; the result says how often that was assumed."""
 
-    def run(drawn: str, answer: str = "ok") -> ComparedTrace:
-        texts = ["-> 'new'", f"<- ('id', '{drawn}')", f"-> ('get', '{drawn}')", f"<- '{answer}'"]
-        return ComparedTrace("t", header(), texts=texts, keys=[*texts], states=[()] * 4, sent=[1, 1, 2, 2])
+    def run(drawn: str, answer: str = "ok", again: str = "") -> ComparedTrace:
+        return trace(["-> 'new'", f"<- ('id', '{drawn}')", f"-> ('get', '{again or drawn}')", f"<- '{answer}'"])
 
     same = compared(run("3975c4ab"), run("02e37665"))
     assert same.event is None
-    assert same.rows[1] == TraceRow("=", "<- ('id', '3975c4ab')", "<- ('id', '02e37665')")
+    assert same.rows[0] == TraceRow("~", "<- ('id', '3975c4ab')", "<- ('id', '02e37665')")
+    assert same.tally() == "no difference: 4 the same, 2 but for words that the system may draw (ids, ports)"
     assert compared(run("3975c4ab"), run("02e37665", "no")).event == 4
+    # the other run sends another id than the one it got, or has the word of this one in another place
+    assert compared(run("3975c4ab"), run("02e37665", again="7777beef")).event == 3
+    assert compared(run("3975c4ab"), run("02e37665", "3975c4ab")).event == 2
+
+
+def test_a_value_at_which_one_run_failed_is_a_difference() -> None:
+    """Even if it might be a word that the system drew."""
+    right, wrong = trace(["-> 'get'", "<- 1500"]), trace(["-> 'get'", "<- 1700"])
+    assert compared(right, wrong).event is None
+    wrong.wrong = 1
+    assert [compared(right, wrong).event, compared(wrong, right).event] == [2, 2]
+
+
+def test_after_an_insertion_the_same_events_stand_side_by_side() -> None:
+    """As in a diff; long common parts are folded, and the counts are of all events."""
+    events = [f"-> {name}" for name in "abcdefghijklmnop"]
+    longer = compared(trace(events), trace(["-> x", *events, "-> y"]))
+    assert longer.events.counts == {"same": 16, "drawn": 0, "changed": 0, "only_a": 0, "only_b": 2, "uncompared": 0}
+    assert longer.tally() == "they differ: 0 events replaced, 0 only in A, 2 only in B; 16 the same"
+    marks = "".join(row.mark for row in longer.rows)
+    assert marks == ">===…===|"
+    assert longer.rows[4].a == "10 events, the same in both"
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """Rows beyond a bound, events after the end of the other trace, and events too many to be aligned."""
+    one, other = (trace([f"-> {name}{at}" for at in range(50)]) for name in "xy")
+    assert compared(one, other).rows[-1] == TraceRow("…", "20 more rows", "")
+    assert compared(trace([]), one).rows[-1] == TraceRow("…", "46 more events", "")
+    very = [compared(trace([f"-> {name}{at}" for at in range(1_500)]), trace(["-> z"])).events for name in "x"]
+    assert very[0].counts["uncompared"] == 500
+
+
+def test_the_field_that_differs_is_named() -> None:
+    """Of two events of one kind; where their texts are the same, it is the port."""
+    found = compared(trace(["<- Read(size=1, of='a')"]), trace(["<- Read(size=2, of='a')"]))
+    assert found.rows[0].fields == (ConditionPair("size", "1", "2"),)
+    left, right = trace(["<- 'a'"]), trace(["<- 'a'"])
+    left.keys, right.keys = [("seen", "left", "a")], [("seen", "right", "a")]
+    assert compared(left, right).rows[0].fields == (ConditionPair("port", "left", "right"),)
 
 
 def test_two_models_and_what_their_systems_do_there() -> None:
@@ -201,6 +248,7 @@ def test_what_a_model_allows_and_the_system_never_does(tmp_path: Path) -> None:
 def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
     """`--exit-code`: 1 for two traces and two campaigns that differ, 0 for those that do not."""
     assert both(runs, "--exit-code").status == 1
+    assert both(runs, "--json").data["differ"]
     assert otf("compare", runs / "right", runs / "free", "--exit-code").status == 1
     assert otf("compare", runs / "right", runs / "right", "--exit-code").status == 0
 

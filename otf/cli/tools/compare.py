@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,18 +18,19 @@ from otf.cli.user_code import near_file
 from otf.errors import FAIL, PASS, UsageError
 from otf.offline import judge
 from otf.report import Gathered
+from otf.report.aligned import ConditionPair, TraceRow
 from otf.report.compare import (
     ComparedTrace,
     Comparison,
-    ConditionPair,
     TraceComparison,
     compared,
-    comparison_page,
     conditions,
     difference,
     parting,
     seeds_differ,
 )
+from otf.report.compare_page import comparison_page
+from otf.report.failures import kind_of
 from otf.report.times import ResponseDrift, drifts
 from otf.trace.result import counted
 
@@ -63,16 +65,10 @@ def compare(asked: CompareCommand) -> int:
     else:
         names = sides(asked.a, asked.b)
         heads = [f"{side}: {name}" for side, name in zip(names, (asked.a, asked.b), strict=True) if side != name]
-        say("\n".join([*heads, *_lines(found, names)]))
+        say("\n".join([found.headline(names), *heads, *_lines(found, names)]))
         if asked.page is not None:
             say(f"page: {asked.page}")
-    return FAIL if asked.exit_code and _differ(found) else PASS
-
-
-def _differ(found: Comparison) -> bool:
-    """Return whether the runs went differently; different conditions and times do not count."""
-    parted = found.traces is not None and found.traces.event is not None
-    return parted or any(pair.a != pair.b for pair in found.kinds)
+    return FAIL if asked.exit_code and found.differ else PASS
 
 
 def _compare_traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
@@ -108,7 +104,14 @@ def _compare_campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, obj
     ]
     parted = next(_parting_paths(Path(a), Path(b), bench, sets), None)
     times = drifts(one.answers, other.answers)
-    return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times)
+    return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times, _otherwise(one, other))
+
+
+def _otherwise(one: Gathered, other: Gathered) -> tuple[int, int]:
+    """Return how many paths of the same number have another verdict or failure, and of how many."""
+    ends, others = ({each.number: kind_of(each) for each in side.paths} for side in (one, other))
+    both = ends.keys() & others.keys()
+    return sum(ends[number] != others[number] for number in both), len(both)
 
 
 def _no_campaign(name: str) -> str:
@@ -220,11 +223,21 @@ def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_see
     yield parting(found, other_seed=other_seed)
     if found.event is None or (other_seed and named):
         return
-    same = list(found.states_a) == list(found.states_b)
-    possible = (("possible there", found.states_a), (f"possible in {names[1]}", found.states_b))
-    for side, states in possible[: 1 if same else 2]:
-        yield from (f"  {side if not at else '':15} {state}" for at, state in enumerate(states))
+    states = found.states
+    possible = (("possible there", states[0]), (f"possible in {names[1]}", states[1]))
+    for side, listed in possible[: 1 if states[0] == states[1] else 2]:
+        yield from (f"  {side if not at else '':15} {state}" for at, state in enumerate(listed))
     for row in found.rows:
-        if row.mark == "=":
-            yield f"  {'':{len(a)}}   {row.a}"
-        yield from (f"  {side}   {text}" for side, text in ((a, row.a), (b, row.b)) if text and row.mark != "=")
+        yield from _row_lines(row, (a, b), names)
+    if found.rows[-1].mark == "…":
+        yield f"`otf show` has all events: otf show {shlex.quote(found.a.name)}; otf show {shlex.quote(found.b.name)}"
+
+
+def _row_lines(row: TraceRow, even: Sides, names: Sides) -> Iterator[str]:
+    """Yield two events below one another, and the parts in which they differ."""
+    if row.mark in "=…":
+        yield f"  {'':{len(even[0])}}   {f'… {row.a}' if row.mark == '…' else row.a}"
+        return
+    yield from (f"  {side}   {text}" for side, text in zip(even, (row.a, row.b), strict=True) if text)
+    for each in row.fields:
+        yield f"  {'':{len(even[0])}}   differs in {each.what}: {each.a} in {names[0]}, {each.b} in {names[1]}"

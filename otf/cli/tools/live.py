@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any, Final
 
 from otf.campaign import Campaign, Listener
-from otf.cli.tools.live_figures import Commands, LiveFigures
+from otf.cli.tools.live_figures import LiveFigures, NextCommands
 from otf.cli.tools.report import write_page
 from otf.errors import OtfError, UsageError
 from otf.report.live import live_page
@@ -33,7 +33,7 @@ CLIENTS: Final = 16  # simultaneous requests; the server refuses more
 class LivePage:
     """The page of one campaign, in a file or at an address; `watch` makes its listener."""
 
-    def __init__(self, campaign: Campaign, title: str, file: Path | None, commands: Commands | None = None) -> None:
+    def __init__(self, campaign: Campaign, title: str, file: Path | None, commands: NextCommands | None = None) -> None:
         self._campaign, self._title, self._file, self._commands = campaign, title, file, commands
         self._figures = LiveFigures(campaign, Listener(), commands)
         self._stop, self._fetched = Event(), Event()
@@ -170,7 +170,7 @@ HEADERS: Final = {
 
 @contextmanager
 def live(
-    where: str, campaign: Campaign, title: str, tell: Callable[[str], None], commands: Commands | None = None
+    where: str, campaign: Campaign, title: str, tell: Callable[[str], None], commands: NextCommands | None = None
 ) -> Generator[LivePage]:
     """Yield the page of a campaign: `where` is a file, or a port of this machine (0: any free one)."""
     if not (where.isascii() and where.isdecimal()):

@@ -29,7 +29,7 @@ LAST: Final = 8  # events of a path under way
 WIDE: Final = 200  # characters of such an event
 
 
-class Commands(Protocol):
+class NextCommands(Protocol):
     """What to do next, as pairs of a purpose and a command line."""
 
     def commands(self, group: FailureGroup) -> Iterable[tuple[str, str]]:
@@ -44,7 +44,7 @@ class Commands(Protocol):
 class LiveFigures(Listener):
     """Notes what a page shows of a campaign, and passes everything on to another listener."""
 
-    def __init__(self, campaign: Campaign, inner: Listener, commands: Commands | None = None) -> None:
+    def __init__(self, campaign: Campaign, inner: Listener, commands: NextCommands | None = None) -> None:
         self._campaign, self._inner, self._commands = campaign, inner, commands
         self._began = monotonic()
         self._view: View | None = None

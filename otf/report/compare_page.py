@@ -1,0 +1,88 @@
+"""Two traces, two campaigns or two models side by side, as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from otf.report.aligned import TraceRow
+from otf.report.compare import Comparison, TraceComparison, difference, parting, seeds_differ
+from otf.report.markup import Markup, framed, joined, own, scrolled, tag
+from otf.trace.result import counted
+
+MARK: Final = "otf report of a comparison"
+
+
+def comparison_page(found: Comparison) -> str:
+    """Return a page with two traces or campaigns side by side."""
+    top = tag(
+        "header",
+        tag("a", "to the content", href="#content", class_="skip"),
+        tag("h1", "otf compare"),
+        tag("p", "A: ", tag("code", found.a)),
+        tag("p", "B: ", tag("code", found.b)),
+        tag("p", found.headline(), role="status"),
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
+    )
+    titles: dict[str, Sequence[Sequence[str]]] = {
+        "Figures": found.figures,
+        "Paths of each kind of failure": found.kinds,
+        "Conditions": found.conditions,
+        "Response times": found.times,
+    }
+    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
+    more = {"Response times": ("drift",), "Figures": ("difference",)}
+    rows = {title: pairs for title, pairs in titles.items() if pairs}
+    if found.figures:
+        rows["Figures"] = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
+    parts = [
+        part
+        for title, pairs in rows.items()
+        for part in (tag("h2", title), _table(title, ("what", *sides, *more.get(title, ())), pairs))
+    ]
+    if not found.conditions:
+        parts.append(tag("p", "They were recorded under the same conditions."))
+    events = (
+        _events(found.traces, sides, other_seed=seeds_differ(found.conditions), campaigns=bool(found.figures))
+        if found.traces
+        else tag("p", "No two paths of the same number part.")
+    )
+    main = tag("main", *parts, tag("h2", "Events"), events, id="content")
+    return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
+
+
+def _head(name: str) -> str:
+    return Path(name).name or name
+
+
+def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, campaigns: bool) -> Markup:
+    sides = [(side.name, side.outcome, counted(side.steps, "step")) for side in (found.a, found.b)]
+    states = ("possible before it", "\n".join(found.states[0]), "\n".join(found.states[1]))
+    traces = _table("traces", ["trace", "verdict", "size"], sides)
+    parted = tag("p", parting(found, other_seed=other_seed))
+    if other_seed and campaigns:
+        return joined(traces, parted)
+    return joined(
+        traces,
+        parted,
+        _table("possible states", ("states", *heads), [states] if found.event is not None else []),
+        _table("events", ("same or not", *heads, "in which parts"), [*map(_cells, found.rows)]),
+    )
+
+
+def _cells(row: TraceRow) -> tuple[str, ...]:
+    if row.mark == "…":
+        return row.mark, row.a, row.a, ""
+    return row.mark, row.a, row.b, "\n".join(f"{each.what}: {each.a} / {each.b}" for each in row.fields)
+
+
+def _table(label: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
+    head = tag("tr", *(tag("th", each, scope="col") for each in heads))
+    body = [
+        tag("tr", *(tag("td", tag("code", each)) for each in row), class_="differs" if row[0] in set("<>|") else None)
+        for row in rows
+    ]
+    # figures take the room that they need; events stand side by side
+    kind = "wide figures" if heads[0] == "what" else "wide compared"
+    return scrolled(label, tag("table", tag("thead", head), tag("tbody", *body)), class_=kind)
