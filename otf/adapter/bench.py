@@ -9,19 +9,23 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from otf.adapter.bench_options import (
+    KINDS,
+    TIMES,
+    WORDS,
     Connect,
     KnownIssue,
     Opener,
     PortOptions,
     ProcessOptions,
     Silence,
-    check_codec,
-    check_options,
-    check_ports,
-    check_spec,
-    check_system,
-    check_values,
+    codec_refused,
     known_issue,
+    options_unknown,
+    ports_refused,
+    refuse,
+    spec_refused,
+    system_refused,
+    values_refused,
 )
 from otf.adapter.log import bound, note
 from otf.codec import Codec, types_of
@@ -41,7 +45,6 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.trace.verdict import Failure
 
 SYSTEM: Final = "system"  # the port of a system in this process
-FOREVER: Final = float("inf")
 MANY: Final = 1_000  # inputs examined for their types
 
 
@@ -129,18 +132,13 @@ class Bench:
 
     def __post_init__(self) -> None:
         """Raise UsageError for a bench that cannot reach its system, or with invalid times."""
-        for name in ("quiescence", "latency", "busy", "pause"):
-            seconds: float | None = getattr(self, name)
-            # not `seconds < 0`: compared with NaN everything is false, and no silence would ever be long enough
-            if seconds is not None and (isinstance(seconds, str) or not 0 <= seconds < FOREVER):
-                raise UsageError(f"{name}={seconds!r}: a number of seconds is needed, 0 or more")
+        refuse("", values_refused({name: getattr(self, name) for name in (*TIMES, *WORDS, *KINDS, "known_issues")}))
         if self.system is not None and self.speed > 1:
             message = "a system in this process has no clock of its own, and answers before any time passes"
             raise UsageError(f"speed={self.speed:g}: {message}; leave the speed out")
         if self.system is None and self.codec is None:
             message = "a bench needs a codec and ports, or a system in this process"
             raise UsageError(f"{message}: Bench.on_ports(spec, codec, ports) or Bench.in_process(spec, system)")
-        check_values(self.known_issues, inputs=self.inputs, silence=self.silence)
         if self.properties:
             from otf.core.properties import formulas, listed
 
@@ -177,11 +175,9 @@ class Bench:
         >>> bench.port(Ping())
         'net'
         """
-        call = "Bench.on_ports(spec, codec, ports)"
-        check_options(call, options, PortOptions)
-        check_spec(call, spec)
-        check_codec(call, codec)
-        check_ports(call, ports, connect, outputs=options.get("outputs", ()), clients=options.get("clients") or ())
+        parts = spec_refused(spec), codec_refused(codec), ports_refused(ports, connect, options)
+        own = options_unknown(options, PortOptions), values_refused(options)
+        refuse("Bench.on_ports(spec, codec, ports): ", *parts, *own)
         return cls(spec, codec=codec, ports=ports or {}, connect=connect, **options)
 
     @classmethod
@@ -204,10 +200,9 @@ class Bench:
         >>> run(bench, traces=2, steps=5).verdict
         'pass'
         """
-        call = "Bench.in_process(spec, system)"
-        check_options(call, options, ProcessOptions)
-        check_spec(call, spec)
-        check_system(call, system)
+        parts = spec_refused(spec), system_refused(system)
+        own = options_unknown(options, ProcessOptions), values_refused(options)
+        refuse("Bench.in_process(spec, system): ", *parts, *own)
         return cls(spec, system=system, **options)
 
     @cached_property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from inspect import signature
+from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
-from otf.errors import OtfError, UsageError, near
+from otf.errors import OtfError, UsageError, choose, near
 from otf.spec import Requirements, Spec
 from otf.spec.transition import RequirementIds
 from otf.values import show
@@ -36,6 +38,20 @@ Silence: TypeAlias = Literal["observed", "timed"]
 WORDS: Final = {"inputs": ("uioco", "any", "all", "mixed"), "silence": get_args(Silence)}
 """The values of fields that are words: see `Bench`."""
 
+TIMES: Final = ("quiescence", "latency", "busy", "pause")
+_NAMES: Final = ((tuple, list), "a tuple of names, such as ('line',),")
+KINDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "name": (str, "a text"),
+    "retries": (int, "a whole number"),
+    "types": ((tuple, list), "a tuple of classes"),
+    "outputs": _NAMES,
+    "clients": _NAMES,
+    "mutants": (Mapping, "a dict of names and texts"),
+    "properties": (Mapping, "a dict of names and properties"),
+    "requirements": (Requirements, "a table, Requirements(…),"),
+}
+"""What options have to be; a text would be taken for a tuple of its letters."""
+
 _OF_CODEC: Final = ("types", "port", "encode", "decode")
 
 
@@ -57,15 +73,6 @@ class KnownIssue:
     def is_sound(self) -> bool:
         """Return whether `shows` is a function and `says` a text, as their types demand."""
         return callable(self.shows) and isinstance(self.says, str)  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
-
-
-def check_known_issues(issues: object) -> None:
-    """Raise UsageError unless this is a tuple or list of known issues, each with a function and a text."""
-    given: object = issues
-    every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
-    if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
-        message = f"known_issues={show(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
-        raise UsageError(f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)")
 
 
 def known_issue(issues: Iterable[KnownIssue], failure: Failure | None) -> KnownIssue | None:
@@ -120,82 +127,101 @@ class ProcessOptions(BenchOptions, total=False):
     codec: Codec | None
 
 
-def check_options(call: str, options: Mapping[str, object], fields: type[Any]) -> None:
-    """Raise UsageError for an unknown option, with the name that was probably meant."""
+MOST: Final = 10  # mistakes told at once
+
+
+def refuse(call: str, *mistakes: Iterable[str]) -> None:
+    """Raise UsageError that tells all mistakes of a call, if there are any."""
+    found = [*chain(*mistakes)]
+    if len(found) > 1:
+        left = f"\n  … and {len(found) - MOST} more" if len(found) > MOST else ""
+        raise UsageError(f"{call}{len(found)} mistakes\n  " + "\n  ".join(found[:MOST]) + left)
+    if found:
+        raise UsageError(f"{call}{found[0]}")
+
+
+def options_unknown(options: Mapping[str, object], fields: type[Any]) -> Iterator[str]:
+    """Yield the unknown options, each with the name that was probably meant."""
     possible = sorted(fields.__annotations__.keys() | fields.__optional_keys__)
-    unknown = [name for name in options if name not in possible]
-    if unknown:
-        said = ", and ".join(f"there is no option {name}=; {_meant(name, possible, '=')}" for name in unknown)
-        raise UsageError(f"{call}: {said}")
+    return (f"there is no option {name}=; {_meant(name, possible, '=')}" for name in options if name not in possible)
 
 
-def check_values(issues: object, **words: object) -> None:
-    """Raise UsageError for known issues that are none, or a field that is none of its words."""
-    check_known_issues(issues)
-    for name, given in words.items():
-        if given not in WORDS[name]:
-            raise UsageError(f"{name}={given!r}: {_meant(str(given), WORDS[name])}")
+def values_refused(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the values of options: times, words, known issues, and types."""
+    for name, given in options.items():
+        # not `given < 0`: compared with NaN everything is false, and no silence would ever be long enough
+        if name in TIMES and given is not None and (isinstance(given, str) or not 0 <= given < inf):
+            yield f"{name}={given!r}: a number of seconds is needed, 0 or more"
+        if name in WORDS and given not in WORDS[name]:
+            yield f"{name}={given!r}: {_meant(str(given), WORDS[name])}"
+        if name in KINDS and given is not None and not isinstance(given, KINDS[name][0]):
+            yield f"{name}={show(given)}: {KINDS[name][1]} is needed"
+    yield from _issues_refused(options.get("known_issues", ()))
+
+
+def _issues_refused(issues: object) -> Iterator[str]:
+    """Yield why these are no known issues, each with a function and a text."""
+    given: object = issues
+    every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
+    if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
+        message = f"known_issues={show(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
+        yield f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)"
 
 
 def _meant(name: str, possible: Sequence[str], ending: str = "") -> str:
     return near(name, possible, 0.75, ending) or f"it has {', '.join(possible)}"
 
 
-def check_spec(call: str, spec: object) -> None:
-    """Raise UsageError if a model is not a Spec; most often it is the function of one."""
+def spec_refused(spec: object) -> Iterator[str]:
+    """Yield why a model is not a Spec; most often it is the function of one."""
     if not isinstance(spec, Spec):
-        shown = getattr(spec, "__name__", show(spec))
-        message = f"{call}: {shown} is not a Spec; write Spec(step, initial=…, inputs=[…])"
-        raise UsageError(message)
+        yield f"{getattr(spec, '__name__', show(spec))} is not a Spec; write Spec(step, initial=…, inputs=[…])"
 
 
-def check_codec(call: str, codec: object) -> None:
-    """Raise UsageError for a codec that lacks a part."""
+def codec_refused(codec: object) -> Iterator[str]:
+    """Yield the parts that a codec lacks."""
     missing = [name for name in _OF_CODEC if not hasattr(codec, name)]
     if missing:
-        message = (
-            f"{call}: the codec {show(codec)} has no {', '.join(missing)}; use otf.lines(…), or write a class with them"
-        )
-        raise UsageError(message)
+        yield f"the codec {show(codec)} has no {', '.join(missing)}; use otf.lines(…), or write a class with them"
 
 
-def check_ports(
-    call: str, ports: Mapping[str, Callable[[], Any]] | None, connect: object, **named: Iterable[str]
-) -> None:
-    """Raise UsageError for ports that are missing, given twice, or not callable, and for options with unknown ports."""
+def ports_refused(ports: object, connect: object, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with ports: missing, given twice, not callable; and the unknown ones of options."""
+    how = "give ports={'line': tcp('127.0.0.1:7000')}, or connect= a function that opens all"
     if (connect is None) == (not ports):
-        which = "both ports and connect= are given" if ports else "there are no ports"
-        message = (
-            f"{call}: {which}; give ports={{'line': tcp('127.0.0.1:7000')}}, or connect= a function that opens all"
-        )
-        raise UsageError(message)
-    if connect is not None:
-        return
-    for name, opener in (ports or {}).items():
-        if not callable(opener):
-            message = f"{call}: ports[{name!r}] is {show(opener)}; an adapter is needed, such as tcp('127.0.0.1:7000')"
-            raise UsageError(message)
-    for option, names in named.items():
-        for name in names:
-            if name not in (ports or {}):
-                message = f"{call}: {option} names the port {name!r}; there are {', '.join(ports or {})}"
-                raise UsageError(message)
+        yield f"{'both ports and connect= are given' if ports else 'there are no ports'}; {how}"
+    elif connect is None and not isinstance(ports, Mapping):
+        yield f"ports is {show(ports)}; {how}"
+    elif isinstance(ports, Mapping):
+        known = cast("Mapping[str, object]", ports)
+        for name, opener in known.items():
+            if not callable(opener):
+                yield f"ports[{name!r}] is {show(opener)}; an adapter is needed, such as tcp('127.0.0.1:7000')"
+        for option in ("outputs", "clients"):
+            yield from (
+                f"{option} names the port {each!r}; {hint}" for each, hint in _unknown(options.get(option), known)
+            )
 
 
-def check_system(call: str, system: object) -> None:
-    """Raise UsageError for a system that cannot be created anew for each path."""
+def _unknown(names: object, known: Mapping[str, object]) -> Iterator[tuple[object, str]]:
+    """Yield the names that are unknown, each with those that there are."""
+    for each in cast("Sequence[object]", names) if isinstance(names, tuple | list) else ():
+        if each not in known:
+            yield each, choose(str(each), known, "there are")
+
+
+def system_refused(system: object) -> Iterator[str]:
+    """Yield why a system cannot be created anew for each path."""
     if not callable(system):
-        message = (
-            f"{call}: {show(system)} cannot be called; give a function that makes the system: lambda: Machine().step"
-        )
-        raise UsageError(message)
+        yield f"{show(system)} cannot be called; give a function that makes the system: lambda: Machine().step"
+        return
     try:
         signature(system).bind()
-    except TypeError as error:
+    except TypeError:
         # the commonest mistake: the system itself, which takes an input
         name = getattr(system, "__name__", "machine")
-        message = f"{call}: {show(system)} takes arguments, so it is no function that makes the system"
-        raise UsageError(f"{message} for each path; if it is the system, write lambda: {name}") from error
+        message = f"{show(system)} takes arguments, so it is no function that makes the system"
+        yield f"{message} for each path; if it is the system, write lambda: {name}"
     except ValueError:  # a built-in without a signature
         return
 

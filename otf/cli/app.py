@@ -267,8 +267,8 @@ def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
         given = str(_MEANT.get(wrong.option_name, wrong.option_name)).strip("-")
         close = get_close_matches(given, [*_MEANT.values(), *(each.strip("-") for each in found)], n=1)
         wrong.possibilities = [f"--{each}" for each in close]
-    given = re.match(r"'(.*)' is not one of ", wrong.message)
-    if given and (hint := near(given[1], re.findall(r"'(\w+)'", wrong.message[given.end() :]))):
+    shown = re.match(r"'(.*)' is not one of ", wrong.message)
+    if shown and (hint := near(shown[1], re.findall(r"'(\w+)'", wrong.message[shown.end() :]))):
         wrong.message = f"{wrong.message.rstrip('.')}; {hint}"
     wrong.show()
     if as_json:

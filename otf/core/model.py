@@ -271,8 +271,8 @@ def first_inputs(spec: Spec[Any, Any], most: int) -> tuple[object, ...]:
 
 def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
     """Return the inputs of a state. Raises ModelError if the model gives none of the kind."""
-    given: Any = spec.inputs(state)
-    if given is None or isinstance(given, int | float):
+    given = spec.inputs(state)
+    if given is None or isinstance(given, int | float):  # pyright: ignore[reportUnnecessaryComparison] -- a model may give anything
         raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
     return given
 

@@ -203,6 +203,30 @@ def test_values_that_are_none_are_refused(named: dict[str, Any], says: str) -> N
     assert str(raised.value) == says
 
 
+def test_all_mistakes_of_a_bench_are_told_at_once() -> None:
+    """Its model, codec, ports and options, ten at most; one alone stands in the first line."""
+    wrong: dict[str, Any] = {"quiesence": 1, "retries": "x", "name": 5, "mutants": ["m"], "latency": "x"}
+    wrong |= {"inputs": "al", "outputs": "a", "clients": ("aa",), "ports": {"a": 5}}
+    with pytest.raises(UsageError) as raised:
+        partial(Bench.on_ports, _step, None)(**wrong)  # type: ignore[arg-type]
+    assert str(raised.value).splitlines() == [
+        f"{ON}11 mistakes",
+        "  _step is not a Spec; write Spec(step, initial=…, inputs=[…])",
+        "  the codec None has no types, port, encode, decode; use otf.lines(…), or write a class with them",
+        "  ports['a'] is 5; an adapter is needed, such as tcp('127.0.0.1:7000')",
+        "  clients names the port 'aa'; did you mean a? there are a",
+        "  there is no option quiesence=; did you mean quiescence=?",
+        "  retries='x': a whole number is needed",
+        "  name=5: a text is needed",
+        "  mutants=['m']: a dict of names and texts is needed",
+        "  latency='x': a number of seconds is needed, 0 or more",
+        "  inputs='al': did you mean all?",
+        "  … and 1 more",
+    ]
+    with pytest.raises(UsageError, match=r"^Bench.on_ports\(spec, codec, ports\): ports is \['a'\]; give ports="):
+        Bench.on_ports(SPEC, Words(), ["a"])  # type: ignore[arg-type]
+
+
 # The two constructors
 
 PORTS = {"a": lambda: Story().port("a"), "b": lambda: Story().port("b")}
@@ -251,7 +275,7 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         (
             (SPEC, Words(), PORTS),
             {"lfe": 1, "retires": 1},
-            "lfe=; did you mean life=?, and there is no option retires=; did ",
+            "lfe=; did you mean life=?\n  there is no option retires=; did ",
         ),
         ((_step, Words(), PORTS), {}, ": _step is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         (
