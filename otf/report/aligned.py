@@ -17,7 +17,7 @@ BETWEEN: Final = 3  # common events to show beside a later one
 SHOWN: Final = 30  # rows
 ALIGNED: Final = 1_000  # events of each trace that are aligned between their common beginning and end
 SAME: Final = "=~"
-_Place: TypeAlias = tuple[str, int | None, int | None]
+_Aligned: TypeAlias = tuple[str, int | None, int | None]
 _COUNTS: Final = {"=": "same", "~": "drawn", "|": "changed", "<": "only_a", ">": "only_b"}
 
 
@@ -59,7 +59,7 @@ class AlignedEvents(NamedTuple):
 
     a: EventList
     b: EventList
-    rows: Sequence[_Place]
+    rows: Sequence[_Aligned]
     uncompared: int
 
     @property
@@ -97,7 +97,7 @@ class AlignedEvents(NamedTuple):
         if (left := len(listed) - SHOWN) > 0:
             yield TraceRow("…", f"{left:,} more rows", "")
 
-    def _folded(self, rows: Sequence[_Place]) -> Iterator[TraceRow]:
+    def _folded(self, rows: Sequence[_Aligned]) -> Iterator[TraceRow]:
         """Yield rows, of long common parts only the events beside a difference."""
         for at, (same, each) in enumerate(groupby(rows, lambda row: row[0] in SAME)):
             group = [*each]
@@ -108,7 +108,7 @@ class AlignedEvents(NamedTuple):
             yield TraceRow("…", f"{len(group) - 2 * BETWEEN:,} events, the same in both", "")
             yield from map(self._row, group[-BETWEEN:])
 
-    def _row(self, place: _Place) -> TraceRow:
+    def _row(self, place: _Aligned) -> TraceRow:
         mark, i, j = place
         one, other = "" if i is None else self.a.texts[i], "" if j is None else self.b.texts[j]
         if mark != "|" or i is None or j is None:
@@ -132,7 +132,7 @@ def aligned(a: EventList, b: EventList, wrong: tuple[int, int] = (-1, -1)) -> Al
     one, other = _masked(a, words[0] - words[1], wrong[0]), _masked(b, words[1] - words[0], wrong[1])
     pairs, uncompared = _pairs(one, other)
     names: tuple[dict[str, str], dict[str, str]] = {}, {}
-    rows: list[_Place] = []
+    rows: list[_Aligned] = []
     for i, j in pairs:
         if i is None or j is None:
             mark = ">" if i is None else "<"

@@ -20,7 +20,7 @@ AROUND: Final = 10  # and so many characters on each side of it
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 _ABSENT: Final = ast.Name("absent")
 _Pair: TypeAlias = tuple[ast.expr, ast.expr]
-_Parts: TypeAlias = list[tuple[ast.expr, ast.expr, str]]
+_InnerParts: TypeAlias = list[tuple[ast.expr, ast.expr, str]]
 
 
 class Difference(NamedTuple):
@@ -80,7 +80,7 @@ def _compared(pair: _Pair, path: str, deep: int) -> Iterator[Difference]:
         yield from _compared((left, right), where, deep - 1)
 
 
-def _inner(one: ast.expr, other: ast.expr, path: str) -> _Parts | None:
+def _inner(one: ast.expr, other: ast.expr, path: str) -> _InnerParts | None:
     """Return the corresponding parts of two values; None if they must be compared as a whole."""
     match one, other:
         case (ast.Call(), ast.Call()) if _same(one.func, other.func) and len(one.args) == len(other.args):
@@ -102,11 +102,11 @@ def _inner(one: ast.expr, other: ast.expr, path: str) -> _Parts | None:
             return None
 
 
-def _in_order(one: Sequence[ast.expr], other: Sequence[ast.expr], path: str, first: int = 0) -> _Parts:
+def _in_order(one: Sequence[ast.expr], other: Sequence[ast.expr], path: str, first: int = 0) -> _InnerParts:
     return [(left, right, f"{path}[{at}]") for at, (left, right) in enumerate(zip(one, other, strict=True), first)]
 
 
-def _elements(one: Sequence[ast.expr], other: Sequence[ast.expr], path: str) -> _Parts | None:
+def _elements(one: Sequence[ast.expr], other: Sequence[ast.expr], path: str) -> _InnerParts | None:
     """Return the elements to compare; of different numbers, those that one has more, if these alone differ."""
     if len(one) == len(other):
         return _in_order(one, other, path)
@@ -138,7 +138,7 @@ def _at(key: str, path: str) -> str:
     return f"[{key}]" if key != repr(name) or not name.isidentifier() else f".{name}" if path else name
 
 
-def _as_json(one: str | bytes, other: str | bytes, path: str) -> _Parts | None:
+def _as_json(one: str | bytes, other: str | bytes, path: str) -> _InnerParts | None:
     """Return two texts as objects or arrays of JSON; None if they are not, or differ in spaces or order only."""
     with suppress(ValueError, RecursionError):
         values: list[object] = [json.loads(each) for each in (one, other)]
@@ -148,7 +148,7 @@ def _as_json(one: str | bytes, other: str | bytes, path: str) -> _Parts | None:
     return None
 
 
-def _range(one: str | bytes, other: str | bytes, path: str) -> _Parts | None:
+def _range(one: str | bytes, other: str | bytes, path: str) -> _InnerParts | None:
     """Return the ranges in which two long texts differ, with a little around them; of binary data in hex, and alone."""
     if type(one) is not type(other):
         return None
