@@ -1,4 +1,4 @@
-"""What is known of a run: its possible states, as interned sets of hypotheses, and the times of its inputs.
+"""What otf knows of a run: its possible states, as interned sets of hypotheses, and the times of its inputs.
 
 A belief caches the beliefs that each event leads to. A ledger records when each input was sent, and bounds when it was
 taken and dealt with.

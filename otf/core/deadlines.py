@@ -82,7 +82,7 @@ def answered(model: Model, belief: Belief) -> bool:
     """Return whether no explanation has an answer outstanding or possible, once all inputs in flight are taken.
 
     Spontaneous outputs may be outstanding and may come at any time; nothing requires them to stop. But if a timer runs
-    whose expiry shows no output, it must be tested at every age, so each step takes as long as a silence.
+    whose expiry shows no output, otf tests it at every age, so each step takes as long as a silence.
     """
     if model.alone:
         return silent(model, belief)

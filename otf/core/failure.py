@@ -60,8 +60,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
 ) -> Failure:
     """Return the failure at the event that left no state; `untimely`: the output would be right later, or earlier.
 
-    The signature covers the whole step, not the moment. Outputs on different ports come in any order, and one defect
-    must have one signature whichever came first.
+    The signature covers the whole step, not the moment: outputs on different ports come in any order, and one defect
+    must have one signature whichever output came first.
     """
     nodes = step.before.nodes[:EXPLAINED]
     ways = _all_ways(model, step, nodes)

@@ -51,11 +51,11 @@ class Outstanding(NamedTuple):
     """Outputs of one move on one port that were emitted but not yet seen.
 
     `what` is the chain of outputs, and `left` the rest of its first bag. For an `Accept`, `what` is the opening, whose
-    outputs decide the next state. `due` is the lowest number of an input taken after the outputs were emitted. Once
-    that input is proven taken and everything before it seen, a hypothesis with these outputs is wrong. Inputs up to
-    `loose` do not count, since they may have been taken earlier too. `spontaneous`: no input caused the outputs.
-    `window` is when they are due; `stamp` marks the timers that their move started. For an `Accept`, `number` is the
-    input that caused it; otherwise `entered` bounds the time at which its state is entered.
+    outputs decide the next state. `due` is the lowest number of an input taken after the outputs were emitted. Once it
+    is proven that the system took that input, and otf has seen everything before it, a hypothesis with these outputs is
+    wrong. Inputs up to `loose` do not count, since they may have been taken earlier too. `spontaneous`: no input caused
+    the outputs. `window` is when they are due; `stamp` marks the timers that their move started. For an `Accept`,
+    `number` is the input that caused it; otherwise `entered` bounds the time at which its state is entered.
     """
 
     what: Chain | OpenAccept

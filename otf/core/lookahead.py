@@ -1,4 +1,4 @@
-"""What the monitor judges again with more spontaneous outputs in flight, if a few could not explain what was seen.
+"""Keeps what the monitor judges again with more spontaneous outputs in flight, if a few could not explain what came.
 
 Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet. Nobody
 knows how many are in flight, so otf follows few at first. Whatever was emitted before an output was seen arrives within

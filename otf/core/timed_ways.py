@@ -63,8 +63,9 @@ class TimedWays:
 
     `told` holds the states that inputs alone reached on any path.
 
-    The first choice is the input sent least often after what the expired timer brought, whatever the state: fields that
-    never matter multiply the states. Ties go to the input tried least in the state, then to the one reached soonest.
+    The first choice is the input sent least often after what the expired timer brought, whatever the state, since
+    fields that never matter multiply the states. Of equal inputs, it takes the one tried least in the state, then the
+    one reached soonest.
     """
 
     tried: Tried

@@ -1,4 +1,4 @@
-"""Decides when a run waits for the system's timers: each is seen to expire, at little cost in time."""
+"""Decides when a run waits for the system's timers, so that it sees each of them expire, in little time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ SHARE: Final = 0.5  # the share of all time that distant timers may take later
 class Timers:
     """Waits for timers of the system now and then: on the first, second, fourth, eighth … visit to each timed state.
 
-    A tester that always sends at once never sees a timer expire, and never learns that one is dead. Of several timers
-    it awaits the one due first. The others have visits counted for each of them: a message each second must not hide a
-    watchdog of five seconds. Beyond their first ten seconds, such distant timers take at most half of the time.
+    A tester that always sends at once never sees a timer expire, and never learns that one is dead. If several timers
+    run, it waits for the one due first. It counts visits for each of the others separately, so that a message each
+    second does not hide a watchdog of five seconds. Beyond their first ten seconds, such distant timers take at most
+    half of the time.
 
     Share one object among the paths of a campaign: then a wait that costs a second each time soon becomes rare. With
     `last`, a run also waits after its last input for all timers that run, up to `patience` seconds after that input; a

@@ -35,11 +35,11 @@ class Reach(NamedTuple):
 class View:
     """What a chooser sees: the nodes that all inputs in flight may lead to, and the enabled inputs.
 
-    The model is asked about an input only when something depends on it: `specifies` asks about one, `specified` and
-    `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken. `others`: the
-    rest, tried in the modes `all` and `mixed`, and judged by the completed spec. `allows` decides on any input, listed
-    or not. `enabled` holds all of them to draw from, without asking. The model lists them when first needed, which is
-    never for a script.
+    The view asks the model about an input only when something depends on it: `specifies` asks about one input,
+    `specified` and `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken.
+    `others`: the rest, tried in the modes `all` and `mixed`, and judged by the completed spec. `allows` decides on any
+    input, listed or not. `enabled` holds all inputs to draw from, without asking the model about each. The model lists
+    them when first needed; a script never needs them.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle

@@ -1,6 +1,6 @@
 """Walks through a system in this process that answers before the call returns: no event loop and no waiting.
 
-Quiescence costs nothing: when the call returns, all outputs are there. `bounded` cuts off endless answers.
+Quiescence costs no time: when the call returns, all outputs are there. `bounded` cuts off endless answers.
 """
 
 from __future__ import annotations

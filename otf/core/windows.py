@@ -1,6 +1,6 @@
 """Windows: what time allows and demands in a hypothesis.
 
-The moment at which a timer started is known as an interval. Each spontaneous transition with a window has its own
+otf knows the moment at which a timer started only as an interval. Each spontaneous transition with a window has its own
 timer, started when its state is entered. Transitions start and stop named timers, which otherwise run on.
 """
 

@@ -2,9 +2,9 @@
 
 For conformance, the monitor that also judges live systems gets each step of the implementation, in every state of the
 product. So everything that a spec can express counts (orders, alternatives, spontaneous outputs), and there is only one
-judge. For differences, both models are followed through the sets of their possible states: what counts is which answers
-are possible. This compares inputs and outputs as texts, so that one model may be in a file of another tool and the
-other in Python.
+judge. To find differences, the search follows both models through the sets of their possible states, and compares which
+answers are possible. It compares inputs and outputs as texts, so that one model may be in a file of another tool and
+the other in Python.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def conforms(
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
     """Check that a model, as an implementation, does only what an oracle allows; see `conforms`.
 
-    The oracle caches: if many implementations of a model share one, most steps are look-ups.
+    The oracle remembers its answers: if many implementations of a model share one oracle, most steps are look-ups.
     """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}

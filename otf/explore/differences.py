@@ -1,4 +1,4 @@
-"""What two models answer differently: each kind of difference once, nearest first, even past other differences."""
+"""Finds what two models answer differently: each kind of difference once, nearest first, even beyond others."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 The analysis of timers walks over pairs of a state and the timers running in it. For each timer it keeps an interval for
 the remaining time. Each time it reaches a pair again, the intervals grow, and after a few times they become as wide as
 possible: so 10,000 ticks in a session do not make 10,000 pairs. If inputs take no time, the walk sees every place where
-a timer may expire; if timers are correlated, it may see more. For a temporal property, the pairs are those of a state
-and what is left of the property.
+a timer may expire. If timers depend on each other, it may also see places where none can. For a temporal property, the
+pairs are those of a state and what is left of the property.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The result of an analysis: a verdict and, if it is against the model, a shortest way to see why."""
+"""The result of an analysis: a verdict and, if the law fails, a shortest way that shows why."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Graph:
         return f"{counted(len(self.values), 'state')}, {counted(len(self.target), 'transition')}"
 
     def within(self) -> list[str]:
-        """Return the bounds that matter: of values always, of steps and states if they cut something off."""
+        """Return the bounds that matter: of values always, of steps and states if these bounds cut something off."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
