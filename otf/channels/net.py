@@ -131,7 +131,7 @@ def silent(way: NetWay) -> TypeGuard[Transition[NetState]]:
 def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWay]:
     """Drop ways without outputs whose next state adds nothing to that of another way, or to `origin`.
 
-    If the system has done the same in two states, the state in which more can arrive suffices.
+    If the system has done the same in two states, the state in which more can arrive is enough.
     """
     there = [] if origin is None else [origin]
     kept: list[NetWay] = []
@@ -146,7 +146,7 @@ def fewest(ways: Sequence[NetWay], origin: NetState | None = None) -> list[NetWa
 
 
 def full(net: NetState, moves: Callable[[NetState], Iterable[NetWay]]) -> NetState:
-    """Return the state after all silent moves that only make more possible, each as often as it may happen.
+    """Return the state after all silent moves that only allow more than before, each as often as it may happen.
 
     Such a move is a retransmission into the net, or an input whose copy gets the same answer again.
     """

@@ -148,7 +148,7 @@ def coming(net: NetState, rules: Rules, full: Callable[[NetState], NetState]) ->
     """Yield the ways in which an output leaves the net; `full` completes the states, which keeps them few.
 
     Each port has one Accept, and the value seen determines which output it is. If each output were a separate move, the
-    oracle would follow every sequence of them on the other ports, which made sets ten times as large.
+    oracle would follow every sequence of them on the other ports; the sets would be ten times as large.
     """
     pools: dict[str, list[tuple[object, NetState]]] = {}
     for held in net.outputs:

@@ -254,7 +254,7 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of bytes: a fixed number, or after a length, `until` a mark, or the `rest`.
+    r"""Return the format of bytes: a fixed number, as many as a length before says, up to a mark, or all the rest.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')

@@ -1,4 +1,4 @@
-"""The temporal properties of a run, followed beside the model: cuts what was seen into steps and judges each.
+"""Follows the temporal properties of a run beside the model: cuts what was seen into steps and judges each step.
 
 A step is an input with the outputs before the next one. If several inputs were in flight together, which outputs
 belong to which is unknown. Such steps count as unknown, and properties that depend on them stay open.

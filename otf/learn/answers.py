@@ -26,7 +26,8 @@ SILENT: Final = "nothing"
 
 MASK: Final = "*"
 COUNTED: Final = 8
-"""This many numbers at the same place of an answer, none of which is in an input, are a count: it goes on."""
+"""If this many numbers have come at the same place of an answer, and none of them is in an input, the system is
+counting."""
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _VARIABLE: Final = re.compile(r"[^\s,;=<>\[\](){}\"']*\d[^\s,;=<>\[\](){}\"']*")
 
@@ -172,8 +173,8 @@ FEW: Final = 4
 """After this many paths, unclear answers are compared."""
 
 MOST: Final = 40
-"""After this many paths, an unclear answer counts as the system's choice. With one loss in 100, and ten silent inputs
-before it, one path in eight has another answer; the right one would be clear by then.
+"""After this many paths, an unclear answer counts as the system's choice. If one message in 100 is lost, and ten silent
+inputs come before it, one path in eight has a wrong answer. The right one would be clear by then.
 """
 
 
@@ -236,9 +237,9 @@ class Closing:
 class AnswerTree:
     """A system's answers to words, each a sequence of inputs after a reset.
 
-    At first one path decides. Once the same inputs have had two different answers, it takes `needed` equal ones, and an
-    answer less than a third as frequent counts as a loss on the line. `changed`: an answer that the learner got no
-    longer holds.
+    At first one path decides. Once the same inputs have had two different answers, an answer must come `needed` times;
+    one that comes less than a third as often counts as a loss on the line. `changed`: an answer that the learner got is
+    no longer the right one.
 
     >>> answers = AnswerTree()
     >>> answers.add((0, 1), ["on", "off"])

@@ -5,10 +5,10 @@ These are the words of the HSI method (Petrenko and others 1993), in an order dr
 which would fill the memory. Before them, all inputs that should change nothing are sent after each transition: that
 costs little, and often one of them does change the state, such as a name before its password.
 
-Beside each test goes a walk. It draws effects, not inputs: each answer with the state that it leads to is as likely as
-any other, or each next state. Most inputs of a server are refused alike. A random walk tends to end there, and takes
-long to find an error behind a rare answer. A walk goes on from where it has identified a state, since a reset and the
-way to a deep state cost more than the few inputs that try something there.
+With each test goes a walk. At each step it draws an effect and not an input: all answers, each with its next state, are
+equally likely, or all next states are. Most inputs of a server are refused alike. A random walk tends to end there, and
+takes long to find an error behind a rare answer. A walk goes on from where it has identified a state, since a reset and
+the way to a deep state cost more than the few inputs that try something there.
 """
 
 from __future__ import annotations

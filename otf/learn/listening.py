@@ -30,7 +30,7 @@ from otf.values import key, show
 PAUSES: Final = (0.0, 0.1, 0.5, 2.0, 5.0)
 """Seconds before each try of a path that had no result.
 
-The line failed, or the system did not start. Or it has clients enough: each path is a new connection.
+The line failed, or the system did not start. Or the system has too many clients, since each path is a new connection.
 """
 
 UNSEEN: Final = 3
@@ -268,7 +268,7 @@ class PathDriver:
         )
 
     def forget(self) -> None:
-        """Set aside the paths driven without time to settle: their answers are not those after a reset."""
+        """Set aside the paths that gave the system no time to settle: their answers may not be those after a reset."""
         for trace in self._folder.glob("path-*.jsonl"):
             trace.replace(trace.with_name(f"hasty-{trace.name}"))
         self.greetings.clear()

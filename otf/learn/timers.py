@@ -1,8 +1,9 @@
 """Timers of a learnt system: measures what it does by itself in a wait, and which inputs restart the timer.
 
 Waiting (`Elapse`) is one of the inputs. If a wait had an effect, a timer expired. The module measures when its outputs
-come, and finds the time of a silent change by bisection. Then, for each input that leads from one state of a timer to
-another, does the timer run on or restart? Half of its time, the input, and half of its time again show that.
+come, and finds the time of a silent change by bisection. Then it finds out for each input that leads from one state of
+a timer to another whether the timer runs on or restarts: it waits for half of the timer's time, sends the input, and
+waits for the other half.
 """
 
 from __future__ import annotations

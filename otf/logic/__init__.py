@@ -248,7 +248,7 @@ def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Tria
 
 
 def by_name(values: Assignment) -> Mapping[str, object]:
-    """Return values by name; an inner quantifier's argument gets a mark if its name is taken.
+    """Return values by name; if an inner quantifier's argument has a name that is already taken, it gets a mark.
 
     >>> by_name((("x", 1), ("y", 2), ("x", 3)))
     {'x': 1, 'y': 2, "x'": 3}
@@ -307,7 +307,7 @@ def minimal(
 ) -> Waiting[tuple[Assignment, Trial]]:
     """Return the first row that fails in the order of the enumeration, with its values by name.
 
-    Without a seed, the search used that order. With a seed, all rows of earlier blocks have been tried; this tries the
+    Without a seed, the search used that order. With a seed, the search tried all rows of earlier blocks; this tries the
     earlier rows of the same block.
     """
     table = subject.table

@@ -31,7 +31,7 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the truth of `and`: a sure failure decides, then a failure; a rejection is ignored."""
+    """Return the truth of `and`. A sure failure decides, else a failure; rejections do not count."""
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
         return max(failing, key=lambda each: each.sure)
@@ -40,7 +40,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of `or`: a part that surely holds decides, then one that holds, then a rejection."""
+    """Return the truth of `or`. A part that surely holds decides, else one that holds, else a rejection."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)

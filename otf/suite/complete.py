@@ -64,7 +64,7 @@ class Words:
 
 
 def cover(machine: NumberedMachine) -> list[Word]:
-    """Return a shortest word to each state, closed under prefixes. Raises UsageError if a state cannot be reached."""
+    """Return a shortest word to each state, closed under prefixes. Raises UsageError if no inputs lead to a state."""
     words = reach(neighbours(machine), [0], machine.size)
     missing = [machine.states[state] for state, word in enumerate(words) if word is None]
     if missing:

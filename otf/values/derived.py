@@ -144,7 +144,7 @@ class RecordTiers(Tiers):
 
 
 class RecursiveTiers(Tiers):
-    """A record type inside itself: gives only values that already exist, so that none is made twice."""
+    """A record type that occurs inside itself: it gives only values that exist already, so that none is made twice."""
 
     def __init__(self, record: RecordTiers) -> None:
         super().__init__(record)
@@ -186,7 +186,8 @@ class Both(Tiers):
 def together(parts: list[Tiers]) -> Tiers:
     """Return the tuples with one value of each part.
 
-    A long tuple keeps its two halves in memory rather than all parts but one: the square root of their number.
+    For a long tuple, the two halves stay in memory rather than all parts but one: only the square root of the number of
+    tuples.
     """
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)

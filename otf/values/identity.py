@@ -168,7 +168,7 @@ class _Compared:
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came
     """Return a value with copies of its mutable parts: lists, dicts, sets and dataclasses; the rest is shared.
 
-    A property may sort the list that it receives, but the next one must get the list unsorted.
+    A property may sort the list that it receives, but the next property must get the list unsorted.
 
     >>> table = [3, 1]
     >>> copied = fresh(table)

@@ -59,8 +59,9 @@ def sampled(batch: int) -> Draw:
 def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> Generator[Any, bool, None]:
     """Yield values simpler than a failing one, as Hypothesis shrinks it; for each, send whether it fails.
 
-    `draw` is the one that produced the value. Hypothesis runs on as if each value passed; if one fails, it starts again
-    with the answers so far. It does not wait in a thread, since it would change everyone's random numbers meanwhile.
+    `draw` is the one that produced the value. Hypothesis goes on as if each value passed; if one fails, Hypothesis
+    starts again with the answers so far. It does not wait in a thread, since it would change the random numbers of the
+    whole program meanwhile.
 
     >>> from hypothesis import strategies
     >>> numbers, draw = strategies.integers(0, 1000), Draw("a", 50)
