@@ -3,10 +3,9 @@
 The model is a function (`Spec`, `goto`). A `Bench` puts it together with the ports of the system. `run` drives the
 system, and raises if it does something that the model does not allow.
 
-These are the names that nearly every test needs. The rest has its place: parts of benches (`Life`, `Barrier`,
-`PortAction`, `lossy`, …) are in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`, events and
-verdicts in `otf.trace`, logical connectives in `otf.logic`, tests for your own codecs and adapters in `otf.testing`,
-and shipped models in `otf.models`.
+These are the names that nearly every test needs. The parts of benches (`Life`, `Barrier`, `PortAction`, `lossy`, …) are
+in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`. Events and verdicts are in `otf.trace`, logical
+connectives in `otf.logic`, and shipped models in `otf.models`. To test your own codecs and adapters, use `otf.testing`.
 """
 
 from __future__ import annotations

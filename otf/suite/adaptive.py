@@ -211,7 +211,8 @@ class Deciding:
         self._next: Mapping[int, int] = {0: test}
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where the test ends. Raises ModelError if the outputs do not fix the state."""
+        """Return the next input, None where the test ends. Raises ModelError if the outputs do not determine the
+        state."""
         if not self._next:
             return None
         decision = self._next.get(self._state(view))

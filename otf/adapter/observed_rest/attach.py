@@ -39,7 +39,7 @@ def unfit() -> str:
 
 @cache
 def detours() -> str:
-    """Return why loopback data may still be on its way although all threads sleep; "" if that cannot be."""
+    """Return why loopback data may still be on its way although all threads sleep; "" if none can be."""
     version = tuple(int(each) for each in re.findall(r"\d+", os.uname().release)[:2])
     if version < _OLDEST:
         return f"the kernel {os.uname().release} may deliver packets by a thread of its own (those from 6.5 on do not)"

@@ -125,7 +125,7 @@ class RunSuite(Part):
         return len(self.initial)
 
     def only(self, number: int) -> RunSuite:
-        """Return the suite of one run."""
+        """Return the suite that consists of one run."""
         one: RunSuite = object.__new__(RunSuite)
         vars(one).update(vars(self), initial=self.initial[number : number + 1])
         return one
