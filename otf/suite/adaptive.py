@@ -211,8 +211,7 @@ class Deciding:
         self._next: Mapping[int, int] = {0: test}
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None where the test ends. Raises ModelError if the outputs do not determine the
-        state."""
+        """Return the next input, None where the test ends. Raises ModelError if the outputs leave the state open."""
         if not self._next:
             return None
         decision = self._next.get(self._state(view))
