@@ -61,14 +61,7 @@ def known(pupil: Pupil, extra: int) -> list[str]:
     else:
         lines += guarantees(best.size, complete)
     lines += [f"{each} after it was started." for each in pupil.timers] + pupil.timer_notes
-    lost = list(pupil.learning.answers.lost())
-    if pupil.choice is not None:
-        lines.append(f"{_choice(pupil)}.")
-    elif lost:
-        unclear = next((each for each in lost if pupil.learning.answers.known(each.word) is None), None)
-        said = "the others decided" if unclear is None else "no answer is clear yet"
-        lines.append(f"At {counted(len(lost), 'place')} an answer differed now and then; {said}:")
-        lines.append(f"{_ways(pupil, unclear or lost[0])}. {FORGETS}.")
+    lines += [f"{_choice(pupil)}."] if pupil.choice is not None else _unclear(pupil)
     if pupil.driver.settle:
         lines.append(f"Without a pause of {pupil.driver.settle:g} s before each path its answers differed.")
     if not any(pupil.symbols.outputs.values()):
@@ -78,6 +71,17 @@ def known(pupil: Pupil, extra: int) -> list[str]:
     if pupil.symbols.masked:
         lines.append("What varies from path to path is `*`, and any value there.")
     return lines
+
+
+def _unclear(pupil: Pupil) -> list[str]:
+    """Return, in sentences, where answers differed."""
+    lost = list(pupil.learning.answers.lost())
+    if not lost:
+        return []
+    unclear = next((each for each in lost if pupil.learning.answers.known(each.word) is None), None)
+    said = "the others decided" if unclear is None else "no answer is clear yet"
+    differed = f"At {counted(len(lost), 'place')} an answer differed now and then; {said}:"
+    return [differed, f"{_ways(pupil, unclear or lost[0])}. {FORGETS}."]
 
 
 def guarantees(states: int, extra: int) -> list[str]:
