@@ -31,6 +31,7 @@ from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
+from otf.values.text import plain
 
 Aftermath: TypeAlias = Callable[[Verdict], float]
 LINES: Final = 20  # of the aftermath that become remarks; its trace has all of it
@@ -187,4 +188,6 @@ async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:
     words = await server.last_words(wanted=ended, since=began) if server is not None else []
     remarks = [f"{port}: {remark}" for port, line in wire.lines.items() for remark in line.remarks()]
     notes = filter(None, [verdict.failure.note, *remarks, *words, *after[:LINES]])
-    return replace(verdict, failure=replace(verdict.failure, note="\n".join(notes)))
+    # whatever else ends a line or moves a cursor would make a remark look like a line of otf
+    note = plain("\n".join(notes), "\n\t")
+    return replace(verdict, failure=replace(verdict.failure, note=note))

@@ -27,7 +27,6 @@ from otf.adapter.observed_rest.place import Bound, Transport
 from otf.adapter.observed_rest.sockets import receiving
 from otf.adapter.reset import obey
 from otf.errors import ContactError
-from otf.values.text import plain
 
 _LAST: Final = 5.0  # seconds that SIGKILL may take
 _LOOK: Final = 0.005
@@ -120,10 +119,10 @@ class Server:
         ended = self.child.ended()
         if not (ended or wanted):
             errors = [(at - since, line) for at, line in [*self._errors] if at >= since]
-            return [f"stderr at {at:.4f} s: {plain(line[:_ERROR], chr(9))}" for at, line in errors]
+            return [f"stderr at {at:.4f} s: {line[:_ERROR]}" for at, line in errors]
         await self._heard(ended)
         state = [f"the server ended: {ended}"] if ended else []
-        return state + [f"the server printed: {plain(line, chr(9))}" for line in [*self.lines]]
+        return state + [f"the server printed: {line}" for line in [*self.lines]]
 
     async def _heard(self, ended: str) -> None:
         """Wait until the last output of an ended server has been read; processes that it started may still print."""
