@@ -54,7 +54,6 @@ class System:
                     left.append(pair)
         return True
 
-
     def unknown(self, words: list[Word]) -> Place | None:
         """The first transition on a way of these whose next state has to be known."""
         for word in words:
