@@ -92,10 +92,11 @@ class AlignedEvents(NamedTuple):
         if alone:
             first, *more = map(self._row, rows[-alone:])
             listed += [TraceRow("|", first.a or end, first.b or end), *more[:BETWEEN]]
-            listed += [TraceRow("…", f"{len(more) - BETWEEN:,} more events", "")] * (len(more) > BETWEEN)
+            further = f"{len(more) - BETWEEN:,} more events"
+            listed += [TraceRow("…", further if first.a else "", "" if first.a else further)] * (len(more) > BETWEEN)
         yield from listed[:SHOWN]
         if (left := len(listed) - SHOWN) > 0:
-            yield TraceRow("…", f"{left:,} more rows", "")
+            yield _left_out(f"{left:,} more rows")
 
     def _folded(self, rows: Sequence[_Aligned]) -> Iterator[TraceRow]:
         """Yield rows, of long common parts only the events beside a difference."""
@@ -105,7 +106,7 @@ class AlignedEvents(NamedTuple):
                 yield from map(self._row, group)
                 continue
             yield from map(self._row, group[:BETWEEN])
-            yield TraceRow("…", f"{len(group) - 2 * BETWEEN:,} events, the same in both", "")
+            yield _left_out(f"{len(group) - 2 * BETWEEN:,} events, the same in both")
             yield from map(self._row, group[-BETWEEN:])
 
     def _row(self, place: _Aligned) -> TraceRow:
@@ -116,6 +117,10 @@ class AlignedEvents(NamedTuple):
         if one == other:
             return TraceRow(mark, one, other, (ConditionPair("port", _port(self.a.keys[i]), _port(self.b.keys[j])),))
         return TraceRow(mark, one, other, fields(one, other))
+
+
+def _left_out(what: str) -> TraceRow:
+    return TraceRow("…", what, what)
 
 
 def _port(key: Hashable) -> str:

@@ -250,10 +250,10 @@ class Comparison:
 
 
 def difference(a: str, b: str) -> str:
-    """Return by how much a figure differs, in per cent of the first; "" if they are not such numbers.
+    """Return by how much a figure differs, in per cent of the first unless that is 0; "" if they are not such numbers.
 
-    >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("pass", "fail")
-    ('+400 %', '-25 %', '')
+    >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("0", "2"), difference("pass", "fail")
+    ('+400 %', '-25 %', '+2', '')
     """
     if a == b:
         return "the same"
@@ -261,7 +261,7 @@ def difference(a: str, b: str) -> str:
     if not all(each.isdecimal() for each in numbers):
         return ""
     before, after = map(int, numbers)
-    return f"{100 * (after - before) / before:+.0f} %" if before else ""
+    return f"{100 * (after - before) / before:+.0f} %" if before else f"{after:+,}"
 
 
 def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:

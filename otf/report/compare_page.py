@@ -16,22 +16,14 @@ MARK: Final = "otf report of a comparison"
 
 def comparison_page(found: Comparison) -> str:
     """Return a page with two traces or campaigns side by side."""
-    top = tag(
-        "header",
-        tag("a", "to the content", href="#content", class_="skip"),
-        tag("h1", "otf compare"),
-        tag("p", "A: ", tag("code", found.a)),
-        tag("p", "B: ", tag("code", found.b)),
-        tag("p", found.headline(), role="status"),
-        tag("nav", tag("button", "light or dark", id="theme", type="button")),
-    )
+    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
+    names = tag("p", "A: ", tag("code", found.a)), tag("p", "B: ", tag("code", found.b))
     titles: dict[str, Sequence[Sequence[str]]] = {
         "Figures": found.figures,
         "Paths of each kind of failure": found.kinds,
         "Conditions": found.conditions,
         "Response times": found.times,
     }
-    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
     more = {"Response times": ("drift",), "Figures": ("difference",)}
     rows = {title: pairs for title, pairs in titles.items() if pairs}
     if found.figures:
@@ -48,7 +40,24 @@ def comparison_page(found: Comparison) -> str:
         if found.traces
         else tag("p", "No two paths of the same number part.")
     )
-    main = tag("main", *parts, tag("h2", "Events"), events, id="content")
+    return _framed([tag("p", found.headline(sides), role="status"), *names], [*parts, tag("h2", "Events"), events])
+
+
+def text_page(head: Sequence[str], differences: Sequence[Sequence[str]]) -> str:
+    """Return a page with the differences of two models, each as lines of text."""
+    parts = [tag("pre", "\n".join(lines), tabindex=0, aria_label=lines[0], role="region") for lines in differences]
+    return _framed([tag("p", line) for line in head], [tag("h2", "Differences"), *(parts or [tag("p", "None.")])])
+
+
+def _framed(head: Sequence[Markup], parts: Sequence[Markup]) -> str:
+    top = tag(
+        "header",
+        tag("a", "to the content", href="#content", class_="skip"),
+        tag("h1", "otf compare"),
+        *head,
+        tag("nav", tag("button", "light or dark", id="theme", type="button")),
+    )
+    main = tag("main", *parts, id="content")
     return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
 
 
@@ -72,8 +81,6 @@ def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, c
 
 
 def _cells(row: TraceRow) -> tuple[str, ...]:
-    if row.mark == "…":
-        return row.mark, row.a, row.a, ""
     return row.mark, row.a, row.b, "\n".join(f"{each.what}: {each.a} / {each.b}" for each in row.fields)
 
 

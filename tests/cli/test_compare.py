@@ -71,7 +71,7 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     head = "they differ: 0 kinds of failure only in {}, 1 only in {}, 0 in both; "
     head += "2 of 2 paths of the same number end otherwise"
     assert done.out.startswith(f"{head.format('right', 'free')}\n")
-    assert head.format("A", "B") in page.read_text(encoding="utf-8")
+    assert head.format("right", "free") in page.read_text(encoding="utf-8")
     counts = {"kinds_both": 0, "kinds_only_a": 0, "kinds_only_b": 1, "paths_both": 2, "paths_other": 2}
     assert otf("compare", runs / "right", runs / "free", "--json").data["counts"] == counts
     assert "They part at event 47, in step 21." in done.out
@@ -180,8 +180,8 @@ def test_after_an_insertion_the_same_events_stand_side_by_side() -> None:
 def test_what_is_left_out_is_counted() -> None:
     """Rows beyond a bound, events after the end of the other trace, and events too many to be aligned."""
     one, other = (trace([f"-> {name}{at}" for at in range(50)]) for name in "xy")
-    assert compared(one, other).rows[-1] == TraceRow("…", "20 more rows", "")
-    assert compared(trace([]), one).rows[-1] == TraceRow("…", "46 more events", "")
+    assert compared(one, other).rows[-1] == TraceRow("…", "20 more rows", "20 more rows")
+    assert compared(trace([]), one).rows[-1] == TraceRow("…", "", "46 more events")
     very = [compared(trace([f"-> {name}{at}" for at in range(1_500)]), trace(["-> z"])).events for name in "x"]
     assert very[0].counts["uncompared"] == 500
 
@@ -199,7 +199,7 @@ def test_two_models_and_what_their_systems_do_there() -> None:
     """A bench and another of its kind: the shortest inputs that they answer differently, sent to both."""
     done = otf("compare", "coffee", "otf.models.coffee", "--exit-code")
     assert done.status == 0, done.out
-    assert "they answer all inputs that both have in the same way" in done.out
+    assert "no difference: they answer all inputs that both have in the same way" in done.out
 
 
 def test_two_versions_that_were_learnt_are_told_apart_in_one_command(tmp_path: Path) -> None:
@@ -242,6 +242,29 @@ def test_what_a_model_allows_and_the_system_never_does(tmp_path: Path) -> None:
     assert (
         otf("compare", f"{tmp_path}/both.py:spec", f"{tmp_path}/one.py:spec", "--json").data["differences"][0]["wider"]
         == "A"
+    )
+
+
+def test_models_that_differ_in_a_field_and_in_their_inputs(tmp_path: Path) -> None:
+    """The first line has the counts, the field that differs is named, and the page says the same as the terminal."""
+    for name, size in (("one", 1), ("two", 2)):
+        (tmp_path / f"{name}.py").write_text(
+            "from dataclasses import make_dataclass\nfrom otf import Spec, goto\n"
+            "Got = make_dataclass('Got', ['size', 'of'], frozen=True)\n"
+            f"spec = Spec(lambda state, inp: [goto(state, Got({size}, 'a'))], 0, ['get', 'in {name}'])\n"
+        )
+    page = tmp_path / "page.html"
+    done = otf("compare", f"{tmp_path}/one.py:spec", f"{tmp_path}/two.py:spec", "--page", page)
+    head = "they differ: 1 difference in their answers; 1 input only in A, 1 only in B"
+    assert done.out.startswith(f"{head}\n")
+    assert "      differs in size: 1 in A, 2 in B\n" in done.out
+    assert done.out.endswith(f"page: {page}\n")
+    written = page.read_text(encoding="utf-8")
+    assert head in written
+    assert "differs in size: 1 in A, 2 in B" in written
+    none = otf("compare", "coffee", "tickets").out
+    assert none.startswith(
+        "they differ: 0 differences in their answers; 3 inputs only in A, 4 only in B, none in both\n"
     )
 
 

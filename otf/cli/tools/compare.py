@@ -44,7 +44,8 @@ def compare(asked: CompareCommand) -> int:
     """Do what the command asks; return the exit status."""
     given = parsed(asked.sets)
     if are_models(asked.a, asked.b):
-        return FAIL if compare_models(asked.a, asked.b, given, as_json=asked.as_json) and asked.exit_code else PASS
+        differ = compare_models(asked.a, asked.b, given, asked.page, as_json=asked.as_json)
+        return FAIL if differ and asked.exit_code else PASS
     folders = [Path(each).is_dir() for each in (asked.a, asked.b)]
     if missing := [each for each in (asked.a, asked.b) if any(folders) and not Path(each).exists()]:
         raise UsageError(f"{missing[0]}: there is no such folder or trace{near_file(Path(missing[0]))}")
@@ -236,7 +237,7 @@ def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_see
 def _row_lines(row: TraceRow, even: Sides, names: Sides) -> Iterator[str]:
     """Yield two events below one another, and the parts in which they differ."""
     if row.mark in "=…":
-        yield f"  {'':{len(even[0])}}   {f'… {row.a}' if row.mark == '…' else row.a}"
+        yield f"  {'':{len(even[0])}}   {f'… {row.a or row.b}' if row.mark == '…' else row.a}"
         return
     yield from (f"  {side}   {text}" for side, text in zip(even, (row.a, row.b), strict=True) if text)
     for each in row.fields:

@@ -11,10 +11,13 @@ from otf.adapter import Bench
 from otf.cli.benches import load, model, named
 from otf.cli.output import document, say
 from otf.cli.signals import interruptible
+from otf.cli.tools.report import write_page
 from otf.explore import Graph, explore
 from otf.explore.differences import AnswerDifference, Differences, differences, plain
 from otf.learn.answers import Symbols
 from otf.learn.listening import answers_to
+from otf.report.aligned import fields
+from otf.report.compare_page import text_page
 from otf.spec import Spec
 from otf.trace.result import counted
 
@@ -45,17 +48,22 @@ def _is_model(name: str) -> bool:
     return name != "-" and path.suffix != ".jsonl"
 
 
-def compare_models(a: str, b: str, sets: Mapping[str, object], *, as_json: bool) -> bool:
+def compare_models(a: str, b: str, sets: Mapping[str, object], page: Path | None, *, as_json: bool) -> bool:
     """Show where the answers of two models differ; return whether they do."""
     names = [str(Path(each) / LEARNED) if Path(each).is_dir() else each for each in (a, b)]
     one, other = (explore(model(name, dict(sets)), LIMIT) for name in names)
     found = differences(one, other)
     benches = [_bench(name, sets) for name in names]
     shown = [*_driven(found.found, benches)]
+    head, said = [*_heads(a, b, (one, other), found)], [[*_difference(*each)] for each in enumerate(shown, 1)]
+    if page is not None:
+        write_page(page, text_page(head, said))
     if as_json:
         document(_data(a, b, found, shown))
     else:
-        say("\n".join(_lines(a, b, (one, other), found, shown)))
+        say("\n".join([*head, *(line for lines in said for line in lines)]))
+        if page is not None:
+            say(f"page: {page}")
     return found.any
 
 
@@ -109,22 +117,23 @@ def _data(a: str, b: str, found: Differences, shown: Sequence[ShownDifference]) 
     }
 
 
-def _lines(
-    a: str, b: str, graphs: tuple[Graph, Graph], found: Differences, shown: Sequence[ShownDifference]
-) -> Iterator[str]:
+def _heads(a: str, b: str, graphs: tuple[Graph, Graph], found: Differences) -> Iterator[str]:
+    """Yield the result in a line, then both models and what only one of them has."""
+    more = "" if found.whole else ", as far as they were followed"
+    if not found.any:
+        yield f"no difference: they answer all inputs that both have in the same way{more}"
+    else:
+        inputs = f"{counted(len(found.only_one), 'input')} only in A, {len(found.only_other):,} only in B"
+        inputs += ", none in both" * (len(found.only_one) == len({*map(plain, graphs[0].inputs)}))
+        yield f"they differ: {counted(len(found.found), 'difference')} in their answers{more}; {inputs}"
     for side, name, graph in zip("AB", (a, b), graphs, strict=True):
         yield f"{side}: {name}, {counted(len(graph.values), 'state')}, {counted(len(graph.inputs), 'input')}"
-    for side, inputs in (("A", found.only_one), ("B", found.only_other)):
-        if inputs:
-            yield f"only {side} has the inputs {', '.join(inputs)}"
-    if not shown:
-        more = "" if found.whole else ", as far as they were followed"
-        yield f"they answer all inputs that both have in the same way{more}"
-        return
-    more = "" if found.whole else ", and perhaps more"
-    yield f"{counted(len(shown), 'difference')}{more}, the nearest first:"
-    for number, each in enumerate(shown, 1):
-        yield from _difference(number, each)
+    for side, inputs_of in (("A", found.only_one), ("B", found.only_other)):
+        if inputs_of:
+            yield f"only {side} has the inputs {', '.join(inputs_of)}"
+    if len(found.found) > 1:
+        sent = f"; if both are benches, the first {DRIVEN} are sent to the systems" if len(found.found) > DRIVEN else ""
+        yield f"the nearest first{sent}:"
 
 
 def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
@@ -136,6 +145,8 @@ def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
     yield from (f"      {before} / {answer}" for before, answer in way)
     yield f"  A   {inp} / {' or '.join(one)}" + _told(shown.a)
     yield f"  B   {inp} / {' or '.join(other)}" + _told(shown.b)
+    changed = fields(f"<- {' or '.join(one)}", f"<- {' or '.join(other)}")
+    yield from (f"      differs in {each.what}: {each.a} in A, {each.b} in B" for each in changed)
     if shown.a and shown.a == shown.b:
         yield "  both systems answer the same there: a model is wrong (if it was learnt, learn on)"
 
