@@ -239,7 +239,9 @@
       edge.rank = bad ? 1 : 0;
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
       const inputs = [...new Set(edge.arcs.slice(0, 400).map((arc) => brief(input(arc))))], heads = [...new Set(inputs.map((text) => text.split("(")[0] || text))];
-      edge.says = cut(inputs.join(", "), WIDE);
+      const says = inputs.join(", ");
+      // without the names of fields, more of a long input is seen
+      edge.says = cut(says.length > WIDE ? says.replace(/(?<=[(,] ?)\w+=/gu, "") : says, WIDE);
       edge.brief = cut(heads.join(", "), WIDE / 2);
       edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transition${edge.arcs.length === 1 ? "" : "s"}`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
       return edge;

@@ -353,5 +353,9 @@ def test_arrows_have_their_inputs_where_they_can_be_read(tmp_path: Path, seen: B
     words, arrows, lying = seen.ask(LYING)
     assert 2 * words >= arrows > 2
     assert lying == 0
+    cut = seen.ask(
+        "[...document.querySelectorAll('svg.states .word')].filter(each => /=.*…$/u.test(each.textContent)).length"
+    )
+    assert cut == 0
     tops = "[...document.querySelectorAll('svg.states .state')].map(each => each.getBBox().y)"
     assert seen.ask(f"document.querySelector('svg.states .first').getBBox().y === Math.min(...{tops})")
