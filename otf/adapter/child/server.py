@@ -197,11 +197,11 @@ class Server:
                         poll.unregister(descriptor)
                         ended.append(descriptor)
                 *whole, last = (rest[descriptor] + data.decode(errors="backslashreplace")).split("\n")
-                now = monotonic()
-                for line in whole if data or not last else [last]:
-                    self._note(line.rstrip("\r")[:_LINE])
-                    if descriptor == self.child.stderr:
-                        self._errors.append((now, self.lines[-1]))
+                found = [line.rstrip("\r")[:_LINE] for line in (whole if data or not last else [last])]
+                for line in found:
+                    self._note(line)
+                if descriptor == self.child.stderr:
+                    self._errors.extend((monotonic(), line) for line in found[-_ERRORS:])
                 rest[descriptor] = last[:_LINE]
             self._open.difference_update(ended)
 
