@@ -14,7 +14,7 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.observed_rest.place import Place
-from otf.adapter.third_party import describe
+from otf.adapter.third_party import describe, located
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
@@ -185,7 +185,7 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
         raise
     except BaseException as error:
         message = (
-            f"the function{_behind(port)} cannot be made: {describe(error)}; inprocess(make) calls make() for each path"
+            f"the function{_behind(port)} cannot be made: {located(error)}; inprocess(make) calls make() for each path"
         )
         raise ContactError(message) from error
 

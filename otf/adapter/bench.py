@@ -212,7 +212,10 @@ class Bench:
 
         decoded = () if self.codec is None else self.codec.types
         # codecs that users write often list the types that they decode and forget those that they encode
-        return tuple(dict.fromkeys((*decoded, *map(type, first_inputs(self.spec, MANY)), *self.types)))
+        offered = first_inputs(self.spec, MANY)
+        if wrong := next((each.__name__ for each in offered if isinstance(each, type) and each in decoded), ""):
+            raise ModelError(f"the input {wrong} is a class, which no codec can send: write {wrong}(…) in `inputs`")
+        return tuple(dict.fromkeys((*decoded, *map(type, offered), *self.types)))
 
     @cached_property
     def timing(self) -> Timing:

@@ -17,7 +17,7 @@ from otf.adapter.child import Child
 from otf.adapter.child.reading import Reading
 from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.stream import Inflow
-from otf.adapter.third_party import answered, describe, is_interruption
+from otf.adapter.third_party import answered, is_interruption, located
 from otf.adapter.waiting import alarms, clock
 from otf.errors import ContactError
 from otf.framing import lines
@@ -139,7 +139,7 @@ async def _called(hook: Callable[[], Any]) -> str:
     except BaseException as error:  # whatever it raises, the system is not ready
         if is_interruption(error):
             raise
-        return describe(error)
+        return located(error)
     return "the function returned False" if answer is False else ""
 
 

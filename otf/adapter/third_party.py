@@ -35,7 +35,7 @@ from otf.adapter.threads import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import as_text, show
-from otf.values.raised import own_frames
+from otf.values.raised import is_users, own_frames
 
 
 @contextmanager
@@ -90,6 +90,11 @@ def describe(error: BaseException) -> str:
     """
     name, text = type(error).__name__, as_text(error)
     return f"{name}: {text}" if text else name
+
+
+def located(error: BaseException) -> str:
+    """Return an error as one line, with the file and the line if the user's code raised it."""
+    return f"{describe(error)} ({where(error)})" if is_users(error) else describe(error)
 
 
 def stumbled(port: str, data: bytes, error: Exception) -> str:

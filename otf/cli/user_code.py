@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Final
 
 from otf.cli.output import warn
+from otf.cli.unknown_names import further
 from otf.errors import OtfError, UsageError, near
 from otf.values import as_text
 from otf.values.raised import ENGINE, meant
@@ -97,7 +98,8 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
         raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
     except Exception as error:
         advice = meant(error) or _module_meant(error)
-        raise UsageError(f"{name}{_line(error, path)}: {type(error).__name__}: {as_text(error)}{advice}") from error
+        says = f"{type(error).__name__}: {as_text(error)}{advice}{'' if path is None else further(path, error)}"
+        raise UsageError(f"{name}{_line(error, path)}: {says}") from error
 
 
 def _module_meant(error: Exception) -> str:

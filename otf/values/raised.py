@@ -62,9 +62,19 @@ def meant(error: BaseException) -> str:
     """Return what to append to an error about an unknown name: the one that was probably meant; "" if none is close."""
     with suppress(Exception):  # dir() of a user's object runs the user's code
         name, names = _unknown(error)
-        found = near(name, names)
+        found = (meant_name if isinstance(error, NameError) else near)(name, names)
         return f"; {found}" * bool(found)
     return ""
+
+
+def meant_name(name: str, names: Iterable[str]) -> str:
+    """Return what to write for an unknown name: its import, if otf has it, or the name that was probably meant.
+
+    >>> meant_name("goto", ["got"]), meant_name("spce", ["spec"])
+    ('write `from otf import goto`', 'did you mean spec?')
+    """
+    known = name in getattr(sys.modules.get("otf"), "__all__", ())
+    return f"write `from otf import {name}`" if known else near(name, names)
 
 
 def _unknown(error: BaseException) -> tuple[str, Iterable[str]]:

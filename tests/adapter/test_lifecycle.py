@@ -105,7 +105,7 @@ async def test_hooks_can_be_commands(tmp_path: Path) -> None:
         (Life(reset="echo no power >&2; exit 3"), "the reset hook failed: exit status 3 of `/bin/sh -c 'echo no power"),
         (Life(reset="echo no power >&2; exit 3"), "; no power"),
         (Life(reset=["/no/such/program"]), "cannot start `/no/such/program`"),
-        (Life(reset=lambda: 1 / 0), "the reset hook failed: ZeroDivisionError: division by zero"),
+        (Life(reset=lambda: 1 / 0), "the reset hook failed: ZeroDivisionError: division by zero (/"),
         (Life(health=lambda: False), "the health check failed: the function returned False"),
         (Life(health="sleep 100", timeout=0.05), "the health check took longer than 0.05 s"),
         (Life(server=[sys.executable, "-c", "exit(4)"], ready="ready"), "was never ready: exit status 4"),

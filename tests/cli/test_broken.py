@@ -54,6 +54,12 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
         ),
         pytest.param(
             "inputs=[Coin(5), Coin(10), Button()]",
+            "inputs=[Coin(5), Button]",
+            "the input Button is a class, which no codec can send: write Button(…) in `inputs`",
+            id="a class as an input",
+        ),
+        pytest.param(
+            "inputs=[Coin(5), Coin(10), Button()]",
             "inputs=lambda paid: None",
             "inputs(0): it gave None, and no inputs: return a list of them, or yield each",
             id="no inputs",
@@ -164,7 +170,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("no_lines", 2, "the bench's connect returned 5, not a mapping from the names of its ports to lines"),
         ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
-        ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till"),
+        ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till (/"),
     ],
 )
 def test_a_bench_that_is_broken(folder: Path, name: str, status: int, message: str) -> None:

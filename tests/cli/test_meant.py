@@ -8,6 +8,40 @@ import pytest
 
 from tests.cli.command import otf
 
+NAMES = """
+from __future__ import annotations
+import os.path
+from otf import Spek, linez, Bench
+from otf.adapters import tcp, tpc, serialport
+from otf import adapters
+
+
+class Held:
+    first = 1
+
+
+def outer(given, *more, **named):
+    global later
+    later, (one, *rest) = given, more
+    try:
+        match given:
+            case {"a": held, **left} | [held, *left] as whole:
+                return first(held, left, whole, rest, one)
+    except OSError as error:
+        return (
+            frist + str(error), later, named, os
+        )
+    for each in more:
+        if (found := each):
+            yield found, __file__, __name__, print
+
+
+async def inner(first=lambda given: given):
+    with open("x") as file:
+        goto(1, file)
+        del first
+"""
+
 
 @pytest.mark.parametrize(
     ("line", "says"),
@@ -54,3 +88,25 @@ def test_a_file_with_nearly_that_name_is_named(folder: Path, words: str, says: s
     done = otf(*words.split())
     assert done.status == 2
     assert says in done.err
+
+
+def test_all_unknown_names_of_a_file_are_told_at_once(folder: Path) -> None:
+    """Those that it binds nowhere, and those that otf does not have; each once, with its line and what was meant."""
+    (folder / "mine.py").write_text(NAMES, encoding="utf-8")
+    first, *rest = otf("run", "mine.py").err.splitlines()
+    assert first.startswith("otf: mine.py, line 4: ImportError: cannot import name 'Spek' from 'otf' (")
+    assert rest == [
+        "  line 4: cannot import name 'linez' from 'otf'; did you mean lines?",
+        "  line 5: cannot import name 'tpc' from 'otf.adapters'; did you mean tcp?",
+        "  line 22: name 'frist' is not defined; did you mean first?",
+        "  line 31: name 'goto' is not defined; write `from otf import goto`",
+    ]
+
+
+@pytest.mark.parametrize("text", ["from os.path import *\nxx\nyy", "xx\nxx", "xx"])
+def test_only_certain_names_are_told(folder: Path, text: str) -> None:
+    """None after a star, and none twice."""
+    (folder / "mine.py").write_text(f"{text}\n", encoding="utf-8")
+    message = otf("run", "mine.py").err
+    assert "NameError: name 'xx' is not defined" in message
+    assert message.count("\n") == 1
