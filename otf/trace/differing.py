@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -20,6 +21,8 @@ AROUND: Final = 10  # and so many characters on each side of it
 _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 _ABSENT: Final = ast.Name("absent")
 _Pair: TypeAlias = tuple[ast.expr, ast.expr]
+_Part: TypeAlias = tuple[ast.expr, ast.expr, str]
+_Parts: TypeAlias = list[_Part]
 _InnerParts: TypeAlias = list[tuple[ast.expr, ast.expr, str]]
 
 
@@ -46,7 +49,7 @@ def differences(seen: str, allowed: str) -> list[Difference] | None:
     body[1] is 4, not 3
     """
     pair = _pair(seen, allowed)
-    return None if pair is None else list(_compared(pair, "", DEEPEST))
+    return None if pair is None else _told(_compared(pair, "", DEEPEST))
 
 
 def few(seen: str, allowed: str) -> list[Difference]:
@@ -57,8 +60,12 @@ def few(seen: str, allowed: str) -> list[Difference]:
     for deep in (DEEPEST, *range(LEVELS, 0, -1)):
         found = list(islice(_compared(pair, "", deep), MOST + 1))
         if len(found) <= MOST:
-            return found
+            return _told(found)
     return []
+
+
+def _told(parts: Iterable[_Part]) -> list[Difference]:
+    return [Difference(path, ast.unparse(one), ast.unparse(other)) for one, other, path in parts]
 
 
 def _pair(seen: str, allowed: str) -> _Pair | None:
@@ -69,12 +76,12 @@ def _pair(seen: str, allowed: str) -> _Pair | None:
     return (one, other) if calls or _inner(one, other, "") is not None else None
 
 
-def _compared(pair: _Pair, path: str, deep: int) -> Iterator[Difference]:
+def _compared(pair: _Pair, path: str, deep: int) -> Iterator[_Part]:
     one, other = pair
     inner = _inner(one, other, path) if deep else None
     if inner is None:
         if not _same(one, other):
-            yield Difference(path, ast.unparse(one), ast.unparse(other))
+            yield one, other, path
         return
     for left, right, where in inner:
         yield from _compared((left, right), where, deep - 1)
@@ -138,6 +145,7 @@ def _at(key: str, path: str) -> str:
     return f"[{key}]" if key != repr(name) or not name.isidentifier() else f".{name}" if path else name
 
 
+@lru_cache(16)  # one pair is compared at several depths
 def _as_json(one: str | bytes, other: str | bytes, path: str) -> _InnerParts | None:
     """Return two texts as objects or arrays of JSON; None if they are not, or differ in spaces or order only."""
     with suppress(ValueError, RecursionError):

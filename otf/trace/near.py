@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from otf.trace.differing import Difference, few
@@ -15,6 +16,7 @@ from otf.trace.texts import Output, in_row, parsed, without_port
 from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
+COMPARED: Final = 100  # outputs: a long one takes some 15 ms
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
 _CUT: Final = re.compile(r"… \([\d,]+ characters\)")  # of a value that was too long
 _AT: Final = re.compile(r" @ (\w+)$")
@@ -62,7 +64,7 @@ def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:
     """Return the output that differs least from the one seen; None if all differ in more than a few parts."""
     seen, before = without_port(failure.seen).text, {without_port(text).text for text in failure.before}
-    compared = [(output, few(seen, output.text)) for output in allowed]
+    compared = [(output, few(seen, output.text)) for output in islice(allowed, COMPARED)]
     candidates = [NearestOutput(output, found) for output, found in compared if found and output.text not in before]
     # an output that differs in one part is nearer than one that differs as a whole
     return min(candidates, key=lambda each: (not each.differences[0].path, len(each.differences)), default=None)
