@@ -60,7 +60,7 @@ def burst(bench: Bench, given: int | None, seed: int, number: int) -> int:
     """
     if given is not None:
         if given > 1 and bench.clients == ():
-            why = "a client of this protocol has to read an answer before it can send more, and none sends at once"
+            why = "a client of this protocol has to read an answer before it can send more"
             raise UsageError(f"burst={given}: {why} (clients=() in its bench); leave it out")
         return given
     if number < 1 or bench.speed > 1 or not clients(bench):

@@ -176,8 +176,8 @@ def with_all_sent(verdict: Verdict, sent: int, least: int) -> Verdict:
     """
     if sent >= least or verdict.outcome != "pass":
         return verdict
-    why = "in the states that the system came to this time, the model allowed the others no more, and a run without"
-    return Verdict("inconclusive", why=f"sent {sent} of {least} inputs: {why} them proves nothing; drive it again")
+    why = "this time the system went to states in which the model does not allow the others"
+    return Verdict("inconclusive", why=f"sent {sent} of {least} inputs: {why}, so the run proves nothing; drive it again")
 
 
 async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:

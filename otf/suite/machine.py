@@ -21,7 +21,7 @@ from otf.explore.refine import refine
 from otf.spec.outputs import vague
 from otf.values import show
 
-COARSE: Final = "outputs that the model gives as a class or a test are not used to tell states apart"
+COARSE: Final = "where the model gives an output as a class or a test, it is not used to tell states apart"
 
 
 class Labels(NamedTuple):
