@@ -176,8 +176,8 @@ def with_all_sent(verdict: Verdict, sent: int, least: int) -> Verdict:
     """
     if sent >= least or verdict.outcome != "pass":
         return verdict
-    why = "this time the system went to states in which the model does not allow the others"
-    return Verdict("inconclusive", why=f"sent {sent} of {least} inputs: {why}, so the run proves nothing; drive it again")
+    why = "the system came to states in which the model does not allow the others"
+    return Verdict("inconclusive", why=f"sent {sent} of {least} inputs: {why}, so this proves nothing; drive it again")
 
 
 async def _remarked(verdict: Verdict, wire: Wire, after: list[str]) -> Verdict:

@@ -92,7 +92,7 @@ def _print_control(report: MutationReport) -> None:
         return
     step = f"({failure.kind}) at {failure.input or 'the start'}, seen: {failure.seen}"
     say(f"{report.name}: the model, served as its own system, fails on its own bench {step}")
-    where = "the codec loses a part of the outputs" if report.through_codec else "two answers of the model contradict each other"
+    where = "the codec loses a part of the outputs" if report.through_codec else "two answers of the model contradict"
     say(f"likeliest: {where}, or the model gives no answer to an input that `inputs` enables; no mutant was tried")
 
 
