@@ -96,7 +96,7 @@ _STYLES: Final = (
     ("bold yellow", re.compile(r"(PASS, \d+ known|INCONCLUSIVE|INTERRUPTED|stopped)\b.*")),
     ("green", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
     ("red", re.compile(r"  (seen|and then): .*|from an earlier run, still there:.*|.*\bNOT found\b.*")),
-    ("yellow", re.compile(r"(known issue|note|path \d+ is inconclusive)\b.*")),
+    ("yellow", re.compile(r"(known issue|note|path \d+ is inconclusive|they differ)\b.*| +differs in .*")),
 )
 
 

@@ -275,7 +275,7 @@ def parting(found: TraceComparison, *, other_seed: bool = False) -> str:
         return "Their seeds differ, so they send other inputs: where they part says nothing about the systems."
     silences = "" if found.silences else " Silences are not compared: they depend on timing."
     at = (
-        "All events are the same."
+        f"All events are the same{', but for such words' * bool(found.events.counts['drawn'])}."
         if found.event is None
         else f"They part at event {found.event}, in step {found.step}."
     )

@@ -75,7 +75,7 @@ def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, c
     return joined(
         traces,
         parted,
-        _table("possible states", ("states", *heads), [states] if found.event is not None else []),
+        _table("possible states", ("states", *heads), [states]) if any(found.states) else "",
         _table("events", ("same or not", *heads, "in which parts"), [*map(_cells, found.rows)]),
     )
 

@@ -186,6 +186,13 @@ def test_what_is_left_out_is_counted() -> None:
     assert very[0].counts["uncompared"] == 500
 
 
+def test_commands_stay_on_a_line(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where events are left out, the commands that show all are copied whole from a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = both(runs).out.splitlines()
+    assert lines[-2:] == [f"  look at all:  otf show {runs / side / 'path-0001.jsonl'}" for side in ("right", "free")]
+
+
 def test_the_field_that_differs_is_named() -> None:
     """Of two events of one kind; where their texts are the same, it is the port."""
     found = compared(trace(["<- Read(size=1, of='a')"]), trace(["<- Read(size=2, of='a')"]))

@@ -231,7 +231,7 @@ def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_see
     for row in found.rows:
         yield from _row_lines(row, (a, b), names)
     if found.rows[-1].mark == "…":
-        yield f"`otf show` has all events: otf show {shlex.quote(found.a.name)}; otf show {shlex.quote(found.b.name)}"
+        yield from (f"  look at all:  otf show {shlex.quote(trace.name)}" for trace in (found.a, found.b))
 
 
 def _row_lines(row: TraceRow, even: Sides, names: Sides) -> Iterator[str]:
