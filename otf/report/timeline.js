@@ -31,8 +31,8 @@ function timelineSaid(path, choose) {
 }
 
 // Draw all events of a path into a width; `mark` moves the marks to an event, and to the range drawn in the chart.
-function drawTimeline(path, room, choose) {
-  const ports = chartPorts(path.events), names = ports.length > LANES ? [...ports.slice(0, LANES - 1), `${ports.length - LANES + 1} others`] : ports;
+function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
+  const names = ports.length > LANES ? [...ports.slice(0, LANES - 1), `${ports.length - LANES + 1} others`] : ports;
   const lane = (port) => Math.max(0, Math.min(ports.indexOf(port ?? ""), LANES - 1));
   const [first, last] = [Math.min(...path.events.map((event) => event.at)), Math.max(...path.events.map((event) => event.at))];
   const left = Math.min(SIDE, room / 5), high = Math.max(1, names.length) * LANE + 8;

@@ -117,12 +117,23 @@ function buildViewer() {
   );
 }
 
-// All of the path on one line of time, as wide as the page.
+// What the chart shows of a path: the events around one.
+const around = (path, at) => [Math.max(0, at - AROUND), Math.min(path.events.length, at + AROUND + 1)];
+
+// All of the path on one line of time, as wide as the page; of a long one also the part that the chart shows.
 function showTimeline() {
   const place = document.getElementById("timeline");
   if (!open?.path.events.length || !place) return;
-  open.timeline = drawTimeline(open.path, place.clientWidth, choose);
-  place.replaceChildren(open.timeline.drawn, timelineSaid(open.path, choose));
+  const { path, at, near } = open;
+  const [from, to] = near ? around(path, at) : [0, path.events.length];
+  const part = near ? { ...path, events: path.events.slice(from, to) } : path;
+  const chosen = (number) => choose(from + number);
+  const held = document.activeElement.id === "near";
+  open.timeline = { from, ...drawTimeline(part, place.clientWidth, chosen, chartPorts(path.events)) };
+  place.replaceChildren(open.timeline.drawn, timelineSaid(part, chosen));
+  const zoom = element("button", { type: "button", id: "near", "aria-pressed": String(Boolean(near)), click: toggleNear }, "around the event");
+  if (path.events.length > 2 * AROUND) place.lastChild.append(" ", zoom);
+  if (held) zoom.focus({ preventScroll: true });
 }
 
 // Only the steps with an event whose port or text has these words; the number of a step leads to it as before.
@@ -184,8 +195,10 @@ function choose(at) {
 function drawAround() {
   const { path, at, scaled } = open;
   const place = document.getElementById("chart");
-  const [from, to] = [Math.max(0, at - AROUND), Math.min(path.events.length, at + AROUND + 1)];
-  open.timeline?.mark(at, from, to);
+  const [from, to] = around(path, at);
+  if (open.near) showTimeline();
+  const start = open.timeline?.from ?? 0;
+  open.timeline?.mark(at - start, from - start, to - start);
   place.replaceChildren(drawChart(path, { from, to, selected: at, scaled, room: place.clientWidth - 18, choose }));
   const row = place.querySelector(".selected");
   if (row) place.scrollTop = row.querySelector(".hit").getBBox().y - place.clientHeight / 2;
@@ -194,6 +207,12 @@ function drawAround() {
 function toggleScale() {
   open.scaled = !open.scaled;
   document.getElementById("scale").setAttribute("aria-pressed", String(open.scaled));
+  drawAround();
+}
+
+function toggleNear() {
+  open.near = !open.near;
+  showTimeline();
   drawAround();
 }
 

@@ -328,6 +328,26 @@ def test_the_timeline_follows_the_chosen_event(seen: Browser, report: Path, widt
     seen.size(1280)
 
 
+def test_a_part_of_a_long_timeline(seen: Browser, report: Path) -> None:
+    """Of a long path it can show what the chart shows: a click there chooses the event of the path."""
+    opened(seen, report, "#path-1/step-1")
+    seen.ask("""(() => { const { path, head } = open, [event] = path.events;
+      const events = Array.from({ length: 400 }, (_, at) => ({ ...event, at, step: at }));
+      const long = { ...path, events };
+      open = { head, path: long, steps: stepsOf(long), at: 0 };
+      buildViewer(); showTimeline(); choose(200); })()""")
+    assert seen.ask("document.querySelector('#timeline p').textContent").startswith("399 s to scale")
+    seen.ask("document.getElementById('near').focus(); document.getElementById('near').click()")
+    assert seen.ask("document.querySelector('#timeline p').textContent").startswith("120 s to scale")
+    assert seen.ask("document.activeElement.id") == "near"
+    seen.ask("""(() => { const drawn = document.querySelector('svg.timeline'), box = drawn.getBoundingClientRect();
+      drawn.dispatchEvent(new MouseEvent('click', { clientX: box.right - 8, clientY: box.top + 9 })); })()""")
+    assert seen.ask("open.at") == 260
+    seen.ask("document.getElementById('near').click()")
+    assert seen.ask("document.querySelector('#timeline p').textContent").startswith("399 s to scale")
+    assert seen.console == []
+
+
 def test_a_large_report_opens_soon(seen: Browser, tmp_path: Path) -> None:
     """1,000 failing paths of 1,000 steps, with 40 kinds of failure: below 10 MB, the first drawn within 2 seconds."""
     made = gathered(bench="large")
