@@ -222,16 +222,19 @@ class PathDriver:
 
     async def drive(self, word: Word) -> list[PortOutputs | None]:
         """Drive a path; return the outputs after each input, None if it could not be sent. Raises ContactError."""
-        why, early = "", set[str]()
+        why, early, lost = "", set[str](), False
         for pause in PAUSES:
-            self.paths = number = self.paths + 1  # other paths begin while this one settles
-            await sleep(max(self.settle, pause if early else 0.0))
             heard = Heard(self.bench)
-            head = header(self.bench, self._settings, number, strategy="learn")
-            trace = self._folder / f"path-{number:06}.jsonl"
-            run = PathRun(self.bare, self._oracle, head, trace, observe=heard.take)
+            run = self._path(heard)  # its number is taken now, since other paths begin while this one settles
+            await sleep(max(self.settle, pause if early or lost else 0.0))
             chooser = _Chooser([self.inputs[inp] for inp in word], heard)
-            result = await run.run(chooser, len(word), Strict(self.bench.timing))
+            try:
+                result = await run.run(chooser, len(word), Strict(self.bench.timing))
+            except ContactError as error:
+                if not self.greetings:
+                    raise  # no path has reached the system
+                lost, why = True, str(error)
+                continue
             self.inputs_sent += len(heard.inputs)
             self.heed(run.silence or "")
             before, early = early, heard.unopened - self.unopened
@@ -243,12 +246,20 @@ class PathDriver:
             self.unopened |= early
             self.times = heard.times
             if result.verdict.outcome == "pass":
-                self._greeted(heard)
-                came = iter(heard.answers())
-                return [None if at in chooser.left_out else next(came, None) for at in range(len(word))]
+                return self._taken(heard, chooser.left_out, len(word))
             why = result.verdict.why or (str(result.verdict.failure.seen) if result.verdict.failure else "")
         shown = ", ".join(show(self.inputs[inp]) for inp in word)
         raise ContactError(f"after {shown or 'the start'} nothing could be decided in {len(PAUSES)} paths: {why}")
+
+    def _path(self, heard: Heard) -> PathRun:
+        self.paths += 1
+        head = header(self.bench, self._settings, self.paths, strategy="learn")
+        return PathRun(self.bare, self._oracle, head, self._folder / f"path-{self.paths:06}.jsonl", observe=heard.take)
+
+    def _taken(self, heard: Heard, left_out: AbstractSet[int], length: int) -> list[PortOutputs | None]:
+        self._greeted(heard)
+        came = iter(heard.answers())
+        return [None if at in left_out else next(came, None) for at in range(length)]
 
     def heed(self, silence: str) -> None:
         """Note how the silences of a path were known; if no rest can be observed, do not try again."""

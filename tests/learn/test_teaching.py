@@ -10,10 +10,15 @@ from random import Random
 import anyio
 import pytest
 
+from otf.adapter import Bench
+from otf.adapters import inprocess
+from otf.cli.tools.plain_systems import Texts
+from otf.errors import ContactError
 from otf.learn.answers import PortOutputs, Symbols
 from otf.learn.listening import Heard, PathDriver
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
+from otf.spec import Spec
 from otf.suite.machine import Word
 from otf.trace.events import Ended
 
@@ -173,3 +178,22 @@ def test_a_system_whose_rest_cannot_be_observed_is_timed_from_then_on(tmp_path: 
         driver.heed(silence)
     driver.heed("timed: the bench or the user says so")
     assert (driver.bare.silence, driver.silence) == ("timed", "timed: it computes")
+
+
+def test_a_path_that_does_not_reach_the_system_is_driven_again(tmp_path: Path) -> None:
+    """A server that serves one client at a time may refuse the next; one that was never reached is not there."""
+    refused = iter([False, True, True, False, True, True])
+
+    def system() -> Callable[[bytes], bytes]:
+        if next(refused):
+            raise OSError("connection refused")
+        return lambda data: data
+
+    spec = Spec[int, str](lambda _state, _inp: [], 0, ["a"])
+    codec = Texts(types=(str,))
+    made = Bench.on_ports(spec, codec, {"p": inprocess(system)}, retries=0)
+    driver = PathDriver(made, ["a"], tmp_path)
+    assert [anyio.run(driver.drive, (0,)) for _ in range(2)] == [[(("p", "a"),)]] * 2
+    other = PathDriver(made, ["a"], tmp_path / "other")
+    with pytest.raises(ContactError, match="connection refused"):
+        anyio.run(other.drive, (0,))
