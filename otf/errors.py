@@ -75,3 +75,22 @@ def choose(name: str, names: Iterable[str], otherwise: str = "choose one of") ->
     """
     known = list(names)
     return f"{near(name, known)} {otherwise} {', '.join(known)}".lstrip()
+
+
+MOST: Final = 10  # mistakes told at once
+
+
+def refuse(call: str, *mistakes: Iterable[str]) -> None:
+    """Raise UsageError that tells all mistakes of a call, if there are any.
+
+    >>> refuse("f(x): ", ["x=5: a text is needed"], [])
+    Traceback (most recent call last):
+    otf.errors.UsageError: f(x): x=5: a text is needed
+    """
+    __tracebackhide__ = True  # pytest shows the call
+    found = [each for several in mistakes for each in several]
+    if len(found) > 1:
+        left = f"\n  … and {len(found) - MOST} more" if len(found) > MOST else ""
+        raise UsageError(f"{call}{len(found)} mistakes\n  " + "\n  ".join(found[:MOST]) + left)
+    if found:
+        raise UsageError(f"{call}{found[0]}")

@@ -22,7 +22,6 @@ from otf.adapter.bench_options import (
     known_issue,
     options_unknown,
     ports_refused,
-    refuse,
     spec_refused,
     system_refused,
     values_refused,
@@ -30,7 +29,7 @@ from otf.adapter.bench_options import (
 from otf.adapter.log import bound, note
 from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
-from otf.errors import ModelError, OtfError, UsageError
+from otf.errors import ModelError, OtfError, UsageError, refuse
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.values import show
 from otf.values.raised import blame
@@ -175,6 +174,7 @@ class Bench:
         >>> bench.port(Ping())
         'net'
         """
+        __tracebackhide__ = True  # pytest shows the call
         parts = spec_refused(spec), codec_refused(codec), ports_refused(ports, connect, options)
         own = options_unknown(options, PortOptions), values_refused(options)
         refuse("Bench.on_ports(spec, codec, ports): ", *parts, *own)
@@ -200,6 +200,7 @@ class Bench:
         >>> run(bench, traces=2, steps=5).verdict
         'pass'
         """
+        __tracebackhide__ = True
         parts = spec_refused(spec), system_refused(system)
         own = options_unknown(options, ProcessOptions), values_refused(options)
         refuse("Bench.in_process(spec, system): ", *parts, *own)

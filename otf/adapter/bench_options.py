@@ -7,7 +7,6 @@ from collections.abc import Callable, Container, Hashable, Iterable, Iterator, M
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from inspect import signature
-from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
@@ -125,19 +124,6 @@ class ProcessOptions(BenchOptions, total=False):
     """Further fields of a bench of a Python object."""
 
     codec: Codec | None
-
-
-MOST: Final = 10  # mistakes told at once
-
-
-def refuse(call: str, *mistakes: Iterable[str]) -> None:
-    """Raise UsageError that tells all mistakes of a call, if there are any."""
-    found = [*chain(*mistakes)]
-    if len(found) > 1:
-        left = f"\n  … and {len(found) - MOST} more" if len(found) > MOST else ""
-        raise UsageError(f"{call}{len(found)} mistakes\n  " + "\n  ".join(found[:MOST]) + left)
-    if found:
-        raise UsageError(f"{call}{found[0]}")
 
 
 def options_unknown(options: Mapping[str, object], fields: type[Any]) -> Iterator[str]:

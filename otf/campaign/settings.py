@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, get_args
 
-from otf.errors import UsageError
+from otf.errors import near, refuse
 from otf.spec import fingerprint
 from otf.trace.kinds import FailurePart
 from otf.trace.record import LARGEST, Header, Mode
@@ -142,27 +142,33 @@ class Settings:
         for name in ("out", "saved"):
             if isinstance(folder := getattr(self, name), str):
                 object.__setattr__(self, name, Path(folder))
+        refuse("", self._refused())
+
+    def _refused(self) -> Iterator[str]:
+        """Yield what is wrong with the values."""
         for name in ("traces", "steps", "largest", "jobs", "burst"):
             number: int | None = getattr(self, name)
-            _require(name, number, "at least 1", lambda value: value is None or value >= 1)
-        _require("seed", self.seed, "a whole number", lambda value: isinstance(value, int))
-        _require("aftermath", self.aftermath, f"a number of seconds from 0 to {MINUTE}", lambda at: 0 <= at <= MINUTE)
-        _require("time", self.time, "a positive number of seconds", lambda value: value is None or value > 0)
+            yield from _unless(name, number, "at least 1", lambda value: value is None or value >= 1)
+        yield from _unless("seed", self.seed, "a whole number", lambda value: isinstance(value, int))
+        moment = f"a number of seconds from 0 to {MINUTE}"
+        yield from _unless("aftermath", self.aftermath, moment, lambda at: 0 <= at <= MINUTE)
+        yield from _unless("time", self.time, "a positive number of seconds", lambda value: value is None or value > 0)
         for name, words in (("mode", get_args(Mode)), ("keep", get_args(Keep))):
-            _require(name, getattr(self, name), f"one of {', '.join(words)}", words.__contains__)
+            hint = near(str(getattr(self, name)), words)
+            for each in _unless(name, getattr(self, name), f"one of {', '.join(words)}", words.__contains__):
+                yield f"{each}; {hint}" if hint else each
         if self.spend and self.time is None:
-            raise UsageError("spend=True: a time to be spent is needed, as in time=60")
+            yield "spend=True: a time to be spent is needed, as in time=60"
 
 
-def _require(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> None:  # noqa: ANN401 -- any setting
-    """Raise UsageError unless a condition holds for the value of a setting."""
+def _unless(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> Iterator[str]:  # noqa: ANN401 -- any setting
+    """Yield what is needed, unless a condition holds for the value of a setting."""
     try:
         good = holds(value)
     except TypeError:  # a text is not a number
         good = False
     if not good:
-        message = f"{name}={value!r}: {what} is needed"
-        raise UsageError(message)
+        yield f"{name}={value!r}: {what} is needed"
 
 
 class SettingsKeywords(TypedDict, total=False):

@@ -25,7 +25,7 @@ import pytest
 from otf.adapter import Bench, Port
 from otf.adapter.serial.device import Device
 from otf.campaign import Settings
-from otf.errors import UsageError, choose
+from otf.errors import UsageError, choose, refuse
 from otf.values.classes import parameters
 
 OPTIONS: Final = ("traces", "steps", "time", "seed", "strategy", "mode")
@@ -43,16 +43,20 @@ class PlannedRun(NamedTuple):
 
 def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> PlannedRun:
     """Return the run; the command line takes precedence over the test, the test over its marks. Raises UsageError."""
+    __tracebackhide__ = True
     made, own = made_with(bench, more)
     marked = [mark.kwargs for mark in item.iter_markers("otf")]
     rest: dict[str, object] = {name: value for each in [*reversed(marked), own] for name, value in each.items()}
-    _check(rest)
+    refuse("", _unknown(rest))
     chosen = {name: value for name in OPTIONS if (value := item.config.getoption(f"otf_{name}")) is not None}
     settings: dict[str, Any] = {**rest, **chosen}
     seeded = "seed" in settings
     seed = settings.pop("seed", None)
     settings = {"out": _folder(item), **settings, "seed": secrets.randbelow(1_000_000) if seed is None else seed}
-    return PlannedRun(made, Settings(**settings), seeded)
+    try:
+        return PlannedRun(made, Settings(**settings), seeded)
+    except UsageError as error:
+        raise error.with_traceback(None) from None  # the frames of otf explain nothing
 
 
 def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:
@@ -67,11 +71,11 @@ def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -
     return made, {name: value for name, value in more.items() if name not in known}
 
 
-def _check(rest: Mapping[str, object]) -> None:
+def _unknown(rest: Mapping[str, object]) -> Iterator[str]:
     for name in rest:
         if name not in KNOWN:
             hint = choose(name, KNOWN, "settings are")
-            raise UsageError(f"{name}= is neither a parameter of the bench nor a setting; {hint}")
+            yield f"{name}= is neither a parameter of the bench nor a setting; {hint}"
 
 
 def _folder(item: pytest.Item) -> Path:

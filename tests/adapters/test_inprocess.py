@@ -227,7 +227,8 @@ async def test_a_function_that_cannot_be_made_is_told() -> None:
         raise KeyError("config")
 
     with pytest.raises(
-        ContactError, match=r"behind port 'panel' cannot be made: KeyError: 'config' \(/.*test_inprocess.py, line \d+\); inprocess\(make\) calls make"
+        ContactError,
+        match=r"behind port 'panel' cannot be made: KeyError: 'config' \(/.*, line \d+\); inprocess\(make\) calls make",
     ):
         await opened(make)
 

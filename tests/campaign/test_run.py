@@ -172,6 +172,8 @@ def test_room_for_a_thousand_copies(
         ({"traces": "4"}, "traces='4': at least 1 is needed"),
         ({"seed": "3"}, "seed='3': a whole number is needed"),
         ({"mode": "fast"}, "mode='fast': one of strict, eager is needed"),
+        ({"keep": "failure"}, "keep='failure': one of all, failures is needed; did you mean failures?"),
+        ({"traces": 0, "steps": 0}, "2 mistakes\n  traces=0: at least 1 is needed\n  steps=0: at least 1 is needed"),
         ({"aftermath": None}, "aftermath=None: a number of seconds from 0 to 60 is needed"),
     ],
 )

@@ -11,7 +11,7 @@ from tests.cli.command import otf
 NAMES = """
 from __future__ import annotations
 import os.path
-from otf import Spek, linez, Bench
+from otf import Spek, linesz, Bench
 from otf.adapters import tcp, tpc, serialport
 from otf import adapters
 
@@ -29,7 +29,7 @@ def outer(given, *more, **named):
                 return first(held, left, whole, rest, one)
     except OSError as error:
         return (
-            frist + str(error), later, named, os
+            fiirst + str(error), later, named, os
         )
     for each in more:
         if (found := each):
@@ -96,9 +96,9 @@ def test_all_unknown_names_of_a_file_are_told_at_once(folder: Path) -> None:
     first, *rest = otf("run", "mine.py").err.splitlines()
     assert first.startswith("otf: mine.py, line 4: ImportError: cannot import name 'Spek' from 'otf' (")
     assert rest == [
-        "  line 4: cannot import name 'linez' from 'otf'; did you mean lines?",
+        "  line 4: cannot import name 'linesz' from 'otf'; did you mean lines?",
         "  line 5: cannot import name 'tpc' from 'otf.adapters'; did you mean tcp?",
-        "  line 22: name 'frist' is not defined; did you mean first?",
+        "  line 22: name 'fiirst' is not defined; did you mean first?",
         "  line 31: name 'goto' is not defined; write `from otf import goto`",
     ]
 

@@ -231,10 +231,12 @@ def test_faults_of_two_systems_are_kept_apart(session: Session) -> None:
     ],
 )
 def test_what_is_wrong_with_a_call_is_told(session: Session, call: str, said: str) -> None:
-    """The error lists the possibilities."""
+    """The error lists the possibilities, below the line of the test: no frame of otf is shown for a setting."""
     done = session.of(f"def test_it(otf_run):\n    {call}\n")
     assert done.counts == {"failed": 1}
     assert said in done.out
+    assert "/otf/pytest_plugin/" not in done.out
+    assert "/otf/campaign/" not in done.out
 
 
 def test_no_contact_is_no_pass(session: Session) -> None:

@@ -23,23 +23,23 @@ class Level:
 
 
 def levels(first, *others, number=0, **more):
-    return Levle(5)
+    return Levell(5)
 
 
 def attribute(level):
-    return Level(5).numbr
+    return Level(5).numberz
 
 
 def keyword(level):
-    return Level(nummber=5)
+    return Level(num=5)
 
 
 def function(level):
-    return levels(1, numbr=2) if level else levels(1, others=2)
+    return levels(1, numberz=2) if level else levels(1, others=2)
 
 
 def positional(level, first=None, /):
-    return positional(level, firs=2)
+    return positional(level, firstt=2)
 
 
 def method(level):
