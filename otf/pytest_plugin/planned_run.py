@@ -61,6 +61,7 @@ def given(item: pytest.Item, bench: Bench | Callable[..., Bench], more: Mapping[
 
 def made_with(bench: Bench | Callable[..., Bench], more: Mapping[str, object]) -> tuple[Bench, dict[str, object]]:
     """Return the bench and the remaining arguments; a function gets its parameters, which its bench keeps."""
+    __tracebackhide__ = True
     if isinstance(bench, Bench):
         return bench, dict(more)
     known = {name: each.default for name, each in parameters(bench).items() if each.kind in PASSED_BY}
