@@ -38,8 +38,8 @@ WIDTH: Final = 60  # characters of each
 def visited(campaign: Campaign) -> str:
     """Return what a passed campaign visited, and what of the model it did not reach; "" if it did not pass.
 
-    It judges short campaigns once more, as for the report. For longer campaigns it returns the strategy's counts; if
-    there are none, what it can judge within a second.
+    It judges short campaigns once more, as for the report. For longer campaigns it returns the strategy's counts. If
+    the strategy has none, it judges as many traces as it can within a second.
     """
     summary, settings, bench = campaign.summary, campaign.settings, campaign.bench
     if summary.verdict != "pass":

@@ -35,7 +35,7 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec for each port; made by `codecs`. Messages of the ports in `alike` are wrapped in an `At`."""
+    """A codec for each port; made by `codecs`. It wraps messages of the ports in `alike` in an `At`."""
 
     by_port: Mapping[str, Codec]
     alike: frozenset[str]

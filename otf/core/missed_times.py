@@ -37,8 +37,8 @@ class MissedTimes:
 
     A hidden stall may explain each of them. So a run of 30 s or more, which would take too long to drive again, goes on
     as if there had been one. It fails at the third miss of one timer in 30 s, if together they are longer than twice
-    the longest stall; or once an output has been missing for ten times the longest stall. At its end, `verdict` is the
-    first miss that did not come to that, or None.
+    the longest stall; or once an output has been missing for ten times the longest stall. If the run ends without such
+    a failure, `verdict` is its first miss, or None.
     """
 
     verdict: Verdict | None = None

@@ -1,4 +1,7 @@
-"""The runner: the only async code of the engine. It performs commands, and turns inputs, outputs and time to events."""
+"""The runner: the only async code of the engine.
+
+It performs commands, and turns inputs, outputs and time into events.
+"""
 
 from typing import TYPE_CHECKING
 

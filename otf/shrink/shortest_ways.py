@@ -239,7 +239,7 @@ class ModelMap:
         return len(outcomes) != 1 and not all(each.target <= step.nodes for each in outcomes)
 
     def shortened(self, steps: ModelSteps) -> Thinking[ModelSteps]:
-        """Return a shorter walk from the start to where these steps lead, for nodes too far for a search."""
+        """Return a shorter walk from the start to where these steps lead, if that is too far for a search."""
         walk = _without_circles(self.along(steps))
         at = 0
         while at < len(walk) and not self.tired:

@@ -1,4 +1,4 @@
-"""The parts in which two values differ, by their texts."""
+"""Finds the parts in which two values differ, by comparing their texts."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ class Process:
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process has ended and all its files are closed. Raises Unseen if it goes on headless."""
+    """Return whether a process has ended with its files closed. Raises Unseen if only its first thread has ended."""
     letters = dict[str, bytes]()
     try:
         for each in Path(f"/proc/{pid}/task").iterdir():
