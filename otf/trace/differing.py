@@ -22,8 +22,7 @@ _DEFAULT: Final = ast.Name("its default")  # of a field that is not shown
 _ABSENT: Final = ast.Name("absent")
 _Pair: TypeAlias = tuple[ast.expr, ast.expr]
 _Part: TypeAlias = tuple[ast.expr, ast.expr, str]
-_ValueParts: TypeAlias = list[_Part]
-_InnerParts: TypeAlias = list[tuple[ast.expr, ast.expr, str]]
+_InnerParts: TypeAlias = list[_Part]
 
 
 class Difference(NamedTuple):
