@@ -305,12 +305,15 @@ def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
         assert seen.ask("document.documentElement.scrollWidth") <= 390
         assert seen.ask("document.getElementById('curve').getAttribute('points').split(' ').length") == 2
         assert (seen.ask("document.title").startswith("otf run: </script>"), seen.console) == (True, [])
+        file.write_text(live_page("coffee", {**state, "done": False, "at": 0.0}), encoding="utf-8")
+        seen.open(file)
+        assert "the tester is gone" in seen.ask("document.getElementById('now').textContent")
 
 
 def test_the_paths_under_way_are_named(campaign: Campaign) -> None:
     """Which paths run, at which step, and the seed: whoever watches can drive the same again."""
     watching = LiveFigures(campaign, Listener())
-    assert watching.state()["now"] == "no path is under way: the system is started, or a failure is confirmed"
+    assert watching.state()["now"] == "no path is under way: the system is starting, or a failure is being confirmed"
     for number in (1, 1, 2, 3, 4, 5):
         watching.enabled(number, view())
     told = "running: path 1, step 2; path 2, step 1; path 3, step 1; path 4, step 1; and 1 more (seed 0)"

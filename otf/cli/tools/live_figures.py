@@ -193,7 +193,7 @@ class LiveFigures(Listener):
             return f"running: {'; '.join(shown)}{more} (seed {self._campaign.settings.seed})"
         if (workers := self._campaign.settings.workers) is not None:
             return f"the paths run in {counted(workers.processes, 'worker')} (seed {self._campaign.settings.seed})"
-        return "no path is under way: the system is started, or a failure is confirmed"
+        return "no path is under way: the system is starting, or a failure is being confirmed"
 
     def _left(self, seconds: float) -> float | None:
         summary, settings = self._campaign.summary, self._campaign.settings
