@@ -20,9 +20,10 @@ from otf.spec import Idle
 from otf.spec.requirements import Requirement, Requirements
 from otf.trace.alike import head
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
+from otf.trace.texts import message_text
 from otf.trace.verdict import ANSWERS, MEETS, POSSIBLE, Allowed, Failure, FailureKind, Signature, Verdict
 from otf.values import changes, message_of, show
-from otf.values.text import COMPARED
+from otf.values.text import COMPARED, LONGEST
 
 SHOWN: Final = 20  # states shown in one failure: more would not help
 EXPLAINED: Final = 200  # possible states used to explain a failure: more would take a second
@@ -229,7 +230,7 @@ def _operation(message: object) -> str:
 
 
 def _inputs(inputs: Sequence[Sent]) -> str:
-    return "; ".join(show(each.input) for each in inputs)
+    return "; ".join(message_text(each.input, LONGEST) for each in inputs)
 
 
 def _ways(model: Model, node: Node, inputs: Sequence[Sent], budget: int) -> Iterator[TakenWay]:

@@ -62,22 +62,22 @@ def brief(text: str, longest: int = LONGEST) -> str:
     return [each for each in starts if len(each) <= longest or each == f"{head}(…)"][-1]
 
 
-def in_row(text: str) -> str:
+def in_row(text: str, longest: int = ROW) -> str:
     """Return a value for a row of a table: without the middles of its fields if it is long, unless `WHOLE` says so.
 
     >>> in_row("Put(to='/a', headers='" + "x" * 300 + "', body='1')")
     "Put(to='/a', headers='xxxxxxxxxxxxxxxxx…xxxxxxxxxxxx', body='1')"
     """
-    return text if WHOLE.get() else brief(text, ROW)
+    return text if WHOLE.get() else brief(text, longest)
 
 
-def message_text(value: object) -> str:
+def message_text(value: object, longest: int = ROW) -> str:
     """Return a message as text for a row, so that each of its fields can be seen.
 
     >>> message_text(("Put", 1))
     "('Put', 1)"
     """
-    return in_row(show(value, COMPARED))
+    return in_row(show(value, COMPARED), longest)
 
 
 def _parts_of(call: ast.Call) -> list[ast.expr | ast.keyword]:

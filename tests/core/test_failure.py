@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -205,3 +206,19 @@ def test_what_the_next_state_emits_at_once(within: tuple[float, float] | None, e
     assert verdict.failure is not None
     assert [texts for texts, _ in verdict.failure.allowed[0].branches] == expected
     assert (verdict.failure.kind, verdict.failure.signature.expected) == ("wrong", "str")
+
+
+@dataclass(frozen=True)
+class Put:
+    """An input whose first field is long."""
+
+    head: str
+    body: int
+
+
+def test_a_long_input_is_told_with_each_of_its_fields() -> None:
+    """What stands after a long field is not cut off, since it may be what matters."""
+    put = Put("h" * 400, 7)
+    found = told(Spec(lambda state, _: [goto(state)], 0, [put]), Sent(put, "p", 0.1), Seen("x", "p", 0.2)).end().failure
+    assert found is not None
+    assert found.input == f"Put(head='{'h' * 20}…{'h' * 12}', body=7)"
