@@ -33,7 +33,7 @@ HEARD: Final = ContextVar[float | None]("HEARD", default=None)
 class Expect:
     """A step of `Life.inband`: wait until a frame that matches `pattern` (a regular expression) comes on `port`.
 
-    Drops other frames on the port. If none matches within `seconds`, the reset has failed.
+    Drops other frames on the port. If none matches within `seconds`, the reset has failed, unless it is not `needed`.
 
     >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
     5.0
@@ -42,16 +42,15 @@ class Expect:
     port: str
     pattern: bytes
     seconds: float = 5.0
+    needed: bool = True
 
 
 async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes] | Expect], settle: float) -> None:
     """Bring the system into its initial state, and drop its answers. Raises ContactError."""
-    for before, each in zip([None, *inband], inband, strict=False):
+    for each in inband:
         if isinstance(each, Expect):
             await _expected(opened[each.port], each)
             continue
-        if isinstance(before, tuple):
-            await _answered(before[0], opened[before[0]], settle)
         port, data = each
         try:
             await opened[port].send(data)
@@ -61,15 +60,6 @@ async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes]
     until = anyio.current_time() + settle
     while settle:
         drop(opened, "was to settle")
-        if anyio.current_time() >= until:
-            return
-        await anyio.sleep(_LOOK)
-
-
-async def _answered(port: str, line: Line, seconds: float) -> None:
-    """Wait for an answer, at most for some seconds: some servers drop a request that comes together with another."""
-    until = anyio.current_time() + seconds
-    while not list(_dropped_frames(port, line, "was to be reset")):
         if anyio.current_time() >= until:
             return
         await anyio.sleep(_LOOK)
@@ -92,6 +82,8 @@ async def _expected(line: Line, expect: Expect) -> None:
             if pattern.search(data):
                 return
         if anyio.current_time() >= until:
+            if not expect.needed:
+                return
             came = "nothing came" if last is None else f"the last that came is {last[-_SHOWN:]!r}"
             missed = f"no frame with {expect.pattern!r} within {expect.seconds:g} s"
             raise ContactError(f"the reset over port {expect.port!r} failed: {missed}; {came}")

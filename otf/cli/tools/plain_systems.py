@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 PORT: Final = "line"
 LARGEST: Final = 1 << 20  # bytes of a file of messages
-SETTLE: Final = 0.05  # seconds during which to drop the answers to reset messages
+ANSWERED: Final = 1.0  # seconds to wait for an answer to a reset message
+SETTLE: Final = 0.05  # seconds during which to drop the rest of these answers
 DATAGRAMS: Final = ("udp", "can", "isotp", "visa")  # the schemes of addresses without a framing
 ENDS: Final = {"lines": "\n", "crlf": "\r\n"}
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([\\nrt0]))")
@@ -135,7 +136,7 @@ def text_bench(
 
 
 def _life(codec: Texts, url: str, start: str, reset: Sequence[str]) -> Life | None:
-    from otf.adapter import Life, Listening
+    from otf.adapter import Expect, Life, Listening
 
     if not start and not reset:
         return None
@@ -144,7 +145,9 @@ def _life(codec: Texts, url: str, start: str, reset: Sequence[str]) -> Life | No
     ready = Listening(int(port), host.strip("[]"), udp=scheme == "udp") if port.isdigit() else None
     if scheme == "unix":
         return Life(server=start or None, ready=Path(url.partition(":")[2]).exists)
-    inband = [(PORT, codec.encode(each)) for each in reset]
+    # some servers drop what comes before they have answered, and a late answer would count for the path
+    answered = Expect(PORT, b"", ANSWERED, needed=False)
+    inband = [step for each in reset for step in ((PORT, codec.encode(each)), answered)]
     return Life(server=start or None, ready=ready if start else None, inband=inband, settle=SETTLE if reset else 0.0)
 
 
