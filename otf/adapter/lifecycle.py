@@ -49,10 +49,10 @@ class Life:
     when it is up. That is a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a
     function (None: at once). Then the ports are opened. `inband` is sent: a sequence of frames by port that brings the
     system into its initial state, with an `Expect` wherever an answer is awaited. Then otf drops all output for
-    `settle` seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with the ports
-    open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the path, otf
-    closes the ports and stops the server with everything it started. If the server has ended before the path begins,
-    or another process holds its ports, the start has failed.
+    `settle` seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with
+    the ports open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the
+    path, otf closes the ports and stops the server with everything it started. If the server has ended before the path
+    begins, or another process holds its ports, the start has failed.
 
     With `keep` the server lives for the whole campaign, and only `inband` resets it between paths. If that fails, otf
     starts the server again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in the
