@@ -5,12 +5,9 @@ A search for an option or an error message finds it there. Neither page can be o
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
-from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -18,10 +15,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from otf.cli.app import COMMANDS, STATUS, app
+from otf.cli.messages import ABOUT, sources, texts
 
-ROOT = Path(__file__).parents[1]
-WORDS = 5
-"""A shorter message says too little to be looked for."""
 OPTIONS = """# Commands and options
 
 What `otf COMMAND --help` prints, for all commands. [What each is for](pages.md#the-commands),
@@ -29,23 +24,11 @@ What `otf COMMAND --help` prints, for all commands. [What each is for](pages.md#
 """
 MESSAGES = """# Messages
 
-What otf prints, taken from its code, for your search; … stands for what differs. An error itself says what to do, and
-the guide under each heading says more. The [exit status](reference-bench.md#exit-statuses) tells who has to act.
+What otf prints, taken from its code, for your search; … stands for what differs. `otf help WORDS` looks a message up,
+too. An error itself says what to do, and the guide under each heading says more. The
+[exit status](reference-bench.md#exit-statuses) tells who has to act.
 Did you look for a verdict? [The kinds of failure](questions.md), [inconclusive](topics-promise.md).
 """
-ABOUT = {
-    "Ports, addresses and starting the system": ("howto-adapters.md", "otf/adapter", "adapters"),
-    "Benches and options of the commands": ("commands.md", "otf/cli", "otf/pytest_plugin"),
-    "Models": ("howto-models.md", "otf/spec", "otf/core", "otf/notations", "otf/compose", "otf/channels", "otf/laws"),
-    "Inputs and properties of values": ("howto-properties.md", "otf/values", "otf/logic", "otf/temporal"),
-    "Exploring and suites": ("howto-choose.md", "otf/explore", "otf/suite", "otf/mutation", "otf/strategy"),
-    "Codecs and framing": ("howto-codecs.md", "otf/codec", "otf/framing"),
-    "Campaigns and shrinking": ("howto-choose.md", "otf/campaign", "otf/shrink", "otf/runner"),
-    "Traces, captures and reports": ("howto-reports.md", "otf/offline", "otf/trace", "otf/report"),
-    "Learning": ("howto-learn.md", "otf/learn"),
-    "PyModel": ("howto-pymodel.md", "otf/compat"),
-}
-"""The headings of the messages: the guide of each, and the folders or modules whose messages it has."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -101,33 +84,6 @@ def messages() -> str:
     """Return the page of the messages, by what they are about."""
     parts = [MESSAGES]
     for heading, (guide, *places) in ABOUT.items():
-        found = sorted({each for place in places for each in _of(place)})
+        found = sorted({each for place in places for file in sources(place) for each in texts(file)})
         parts += [f"## {heading}", f"[More]({guide})", "\n".join(f"- `{each}`" for each in found)]
     return "\n\n".join(parts)
-
-
-def _of(place: str) -> Iterator[str]:
-    folder = ROOT / place
-    for source in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]:
-        for text in _printed(ast.parse(source.read_text(encoding="utf-8"))):
-            clean = " ".join(text.replace("`", "'").split()).lstrip("…:; ,")
-            if len(re.findall(r"[A-Za-z]{2,}", clean)) >= WORDS and not re.search(
-                r"[<>{}\\\\]|^[^ ]*=| = |^(from|import) |-src ", clean
-            ):
-                yield clean
-
-
-def _printed(node: ast.AST) -> Iterator[str]:
-    """Yield the texts of a module that are neither docstrings nor the help of an option."""
-    match node:
-        case ast.Expr(ast.Constant()) | ast.Call(ast.Name("option" | "argument" | "flag")):
-            return
-        case ast.Constant(str(text)):
-            yield text
-        case ast.JoinedStr(parts):
-            yield "".join(str(each.value) if isinstance(each, ast.Constant) else "…" for each in parts)
-            node = ast.Tuple([each for each in parts if isinstance(each, ast.FormattedValue)])
-        case _:
-            pass
-    for child in ast.iter_child_nodes(node):
-        yield from _printed(child)

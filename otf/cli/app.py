@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -19,6 +18,7 @@ from typer.core import TyperGroup
 from otf.cli.catalogue import COMMANDS as ADDED
 from otf.cli.catalogue import VARIABLE, function_of, installed, prepare_completion
 from otf.cli.command import guarded, worker
+from otf.cli.misuse import report_misuse
 from otf.cli.options import GroupedHelp, option
 from otf.cli.output import (
     STDOUT_ERRORS,
@@ -33,7 +33,7 @@ from otf.cli.output import (
     warn,
 )
 from otf.cli.signals import SIGNALS
-from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError, choose, near
+from otf.errors import FAIL, INCONCLUSIVE, PASS, USAGE, USERS_OWN, UsageError, choose
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -197,7 +197,7 @@ def otf(
     """Test a running system against a model of it, on the fly.
 
     Begin with `otf run conference`: it tests a small chat program that comes with otf. `otf COMMAND --help` explains a
-    command.
+    command, `otf help WORDS` a message.
     """
     del version
     if log is not None:
@@ -217,6 +217,10 @@ def call(arguments: Sequence[str]) -> int:
     _tolerant(sys.stdin)
     _tolerant(sys.stdout)
     if arguments[:1] == ["help"]:
+        if arguments[1:] and arguments[1] not in {*COMMANDS, *_HELP, *installed(ADDED)}:
+            from otf.cli.messages import explain
+
+            return explain(arguments[1:], COMMANDS)
         arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     if VARIABLE in os.environ:
@@ -225,7 +229,7 @@ def call(arguments: Sequence[str]) -> int:
     try:
         status: int = app(list(arguments), prog_name="otf", standalone_mode=False) or 0
     except typer.TyperException as error:
-        return _report_misuse(error, as_json=as_json)
+        return report_misuse(error, as_json=as_json)
     except OSError as error:
         return _unwritten(error) or _broken(error, as_json=as_json)
     except USERS_OWN:
@@ -253,27 +257,6 @@ def _unwritten(error: OSError) -> int:
         return 0
     stdout_failed(error)
     return 128 + SIGNALS.number if SIGNALS.number else USAGE
-
-
-_MEANT: Final = {"--paths": "traces", "--runs": "traces"}
-
-
-def _report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
-    # shows the usage of the command, with a hint if there is one; typer does not export the type with this method
-    wrong: Any = error
-    wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
-    if found := getattr(wrong, "possibilities", None):
-        # not with the hyphens, which all options have
-        given = str(_MEANT.get(wrong.option_name, wrong.option_name)).strip("-")
-        close = get_close_matches(given, [*_MEANT.values(), *(each.strip("-") for each in found)], n=1)
-        wrong.possibilities = [f"--{each}" for each in close]
-    shown = re.match(r"'(.*)' is not one of ", wrong.message)
-    if shown and (hint := near(shown[1], re.findall(r"'(\w+)'", wrong.message[shown.end() :]))):
-        wrong.message = f"{wrong.message.rstrip('.')}; {hint}"
-    wrong.show()
-    if as_json:
-        document(error_document(error.format_message()))
-    return error.exit_code
 
 
 def _exited(error: SystemExit, arguments: Sequence[str], *, as_json: bool) -> int:

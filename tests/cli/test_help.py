@@ -12,7 +12,7 @@ from otf.cli.app import COMMANDS as LAZY
 from otf.cli.app import HEADINGS
 from otf.cli.options import GROUPS
 from otf.cli.output import harmless
-from tests.cli.command import otf
+from tests.cli.command import failed, otf
 
 COMMANDS = list(LAZY)
 
@@ -115,6 +115,27 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     assert document.status == 2
     assert document.data["verdict"] == "error"
     assert message in document.data["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "more"),
+    [
+        ("the codec has no bytes for the input Up()", "the codec has no bytes for the input", "docs/howto-choose.md"),
+        ("connection refused", "the system cannot be reached", "docs/questions.md"),
+    ],
+)
+def test_help_looks_a_message_up(words: str, says: str, more: str) -> None:
+    """The words of a message lead to it, and to the guide that says more."""
+    first, _, _ = otf("help", *words.split()).out.partition("\n\n")
+    assert says in first
+    assert more in first
+
+
+def test_help_for_words_of_no_message() -> None:
+    """They may be a misspelt command."""
+    assert failed("help", "repotr").startswith(
+        "otf: no message has these words: repotr; did you mean report? the commands"
+    )
 
 
 def test_a_defect_is_told_as_one(
