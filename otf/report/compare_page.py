@@ -75,6 +75,7 @@ def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, c
     return joined(
         traces,
         parted,
+        tag("p", found.tally(heads)) if campaigns else "",
         _table("possible states", ("states", *heads), [states]) if any(found.states) else "",
         _table("events", ("same or not", *heads, "in which parts"), [*map(_cells, found.rows)]),
     )

@@ -73,7 +73,14 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     assert done.out.startswith(f"{head.format('right', 'free')}\n")
     assert head.format("right", "free") in page.read_text(encoding="utf-8")
     counts = {"kinds_both": 0, "kinds_only_a": 0, "kinds_only_b": 1, "paths_both": 2, "paths_other": 2}
-    assert otf("compare", runs / "right", runs / "free", "--json").data["counts"] == counts
+    data = otf("compare", runs / "right", runs / "free", "--json").data
+    assert data["counts"] == counts
+    events = data["traces"]["counts"]
+    tally = (
+        f"they differ: 1 event replaced, {events['only_a']} only in right, 0 only in free; {events['same']} the same"
+    )
+    assert tally in done.out
+    assert tally in page.read_text(encoding="utf-8")
     assert "They part at event 47, in step 21." in done.out
     assert "times from an input to its first output:\n  Button  right: half within " in done.out
     assert done.out.endswith(f"page: {page}\n")

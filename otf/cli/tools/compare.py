@@ -224,6 +224,8 @@ def _trace_lines(found: TraceComparison, names: Sides, *, named: bool, other_see
     yield parting(found, other_seed=other_seed)
     if found.event is None or (other_seed and named):
         return
+    if named:
+        yield found.tally(names)
     states = found.states
     possible = (("possible there", states[0]), (f"possible in {names[1]}", states[1]))
     for side, listed in possible[: 1 if states[0] == states[1] else 2]:
