@@ -45,14 +45,14 @@ class Life:
     """How to prepare a system before each path, and clean up after it; every part is optional. Times are in seconds.
 
     The parts act in this order. `flash` writes an image to the board, only before the first path. `reset`, a script,
-    puts the test bed in order before the ports are opened. `server` is started in a session of its own; `ready` shows
-    when it is up. That is a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a
-    function (None: at once). Then the ports are opened. `inband` is sent: a sequence of frames by port that brings the
-    system into its initial state, with an `Expect` wherever an answer is awaited. Then otf drops all output for
-    `settle` seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with
-    the ports open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the
-    path, otf closes the ports and stops the server with everything it started. If the server has ended before the path
-    begins, or another process holds its ports, the start has failed.
+    puts the test bed in order before the ports are opened. otf starts `server` in a session of its own; `ready` says
+    how to see that it is up: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a
+    function (None: at once). Then otf opens the ports. It sends `inband`, a sequence of frames by port that brings the
+    system into its initial state, and waits for an answer at each `Expect`. Then otf drops all output for `settle`
+    seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with the ports
+    open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the path, otf
+    closes the ports and stops the server with everything it started. If the server has ended before the path begins, or
+    another process holds its ports, the start has failed.
 
     With `keep` the server lives for the whole campaign, and only `inband` resets it between paths. If that fails, otf
     starts the server again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in the
