@@ -1,23 +1,35 @@
-"""The pictures of the gallery: every model that is shipped, within bounds where it has no end.
+"""The pictures of the gallery: every small model, within bounds where it has no end, and a run of each larger one.
 
 Run `python -m benchmarks.gallery`.
 """
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any, Final
 
+from otf.cli.benches import load
 from otf.cli.tools.explore import picture
+from otf.core import Session
+from otf.core.pacing import Strict
 from otf.explore import Graph, explore
 from otf.explore.exports import dot, marks
 from otf.models import altbit, coffees, laundry, queue, stack, tea, vending
 from otf.models.absolute import ABSOLUTE
 from otf.models.coffee import coffee
 from otf.models.conference import Sizes, conference
+from otf.mutation import HuntBudget, MutationAnalysis
+from otf.report import chart, standalone
+from otf.report.sequence import SequenceRow
+from otf.simulate import System, TimeBounds, World, conduct
+from otf.strategy import Strategy
+from otf.trace import Event, Quiet
+from otf.values import key
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "gallery"
 FEW: Final = 2  # elements of a queue or stack
@@ -62,6 +74,40 @@ PICTURES: Final[Mapping[str, Shown]] = {
     "laundry": Shown(lambda: explore(laundry.LAUNDRY)),
 }
 
+RUNS: Final = (
+    *("session_device", "ecu", "bootloader", "modbus", "elm327", "supply", "microbit", "uboot", "coap", "tftp", "dns"),
+    *("http", "tickets", "irc", "jobs", "redis", "memcached", "chat", "smtp", "ssh", "gtp", "uci"),
+)
+DRAWN: Final = 20  # runs of each, of which the one with the most different events is shown
+STEPS: Final = 5
+
+
+def run_of(name: str) -> str:
+    """Return a run of a bench against its own model as a chart, without silence after an answer."""
+    analysis = MutationAnalysis(load(name), 1, HuntBudget(), "strict")
+    bench, served, oracle = analysis.hunt.bench, analysis.survey.served, analysis.hunt.oracle
+    model, strategy = bench.spec, Strategy("alternating", bench.inputs, 1)
+    system = model.remade(served.step, model.initial, model.inputs, served.emits if model.emits else None)
+    best = list[Event]()
+    for number in range(1, DRAWN + 1):
+        random, events = Random(number), list[Event]()
+        bounds = TimeBounds(bench.latency, bench.busy, spontaneous=1e6)
+        world = World(System(system, oracle.model.routes.of, random), bounds, random)
+        session = Session(oracle, strategy.path(number), Strict(oracle.timing), steps=STEPS)
+        if conduct(session, world, bench.port, events.append).failure is None:
+            best = max(best, [each for each in events if not isinstance(each, Quiet)], key=_kinds)
+    drawn = chart(best)
+    return standalone(replace(drawn, rows=tuple(replace(row, text=_brief(row)) for row in drawn.rows)))
+
+
+def _brief(row: SequenceRow) -> str:
+    """Return the text of an event without the names of fields, and without its port, which its column names."""
+    return re.sub(r"\b\w+=", "", row.text).replace(f"'{row.port}', ", "").removesuffix(f" on {row.port}")
+
+
+def _kinds(run: Sequence[Event]) -> int:
+    return len({key(getattr(each, "output", getattr(each, "input", None))) for each in run})
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw all pictures as SVG; with a folder also as PNG, to be looked at."""
@@ -76,6 +122,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for form in ("svg", "png") if chosen else ("svg",):
             (folder / f"{name}.{form}").write_bytes(picture(text, form))
         print(f"{name}: {len(graph.values)} states, {len(graph.target)} transitions")
+    for name in RUNS:
+        (folder / f"run-{name}.svg").write_text(run_of(name), encoding="utf-8")
+        print(f"run-{name}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from otf.explore import Graph
 
 DOCS = Path(__file__).parent
-_IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/[\w-]+|pictures/failure)\.svg)" ?/?>')
+_IMAGE = re.compile(r'<img alt="(?P<alt>[^"]*)" src="(?P<file>(?:gallery/(?!run-)[\w-]+|pictures/failure)\.svg)" ?/?>')
 _BEFORE = re.compile(r"^.*?(?=<svg )", re.DOTALL)  # the XML declaration and comments, which are not for HTML
 _WIDTH = re.compile(r'width="(\d+)')
 WIDE = 1_200  # points

@@ -3,8 +3,8 @@
 A name may hide the submodule that defines it: `otf.campaign.run` is a function from the file run.py. For Python the
 function wins, since the package imports it; for griffe the file wins. And `light` makes a dataclass.
 
-A class tells in its docstring what its fields mean: each field gets its own part of that, for readers who come to it by
-the search. And no default is a private name.
+A class tells in its docstring what its fields mean, or a comment does: each field gets its own part of that, for
+readers who come to it by the search. And no default or parameter is a private name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import griffe
@@ -24,7 +25,10 @@ _DEFAULTS = (
     (re.compile(r"^_limits\(\)$"), "Limits()"),
     (re.compile(r"^dict\[.*\]\(\)$"), "{}"),
     (re.compile(r"^list\[.*\]\(\)$"), "[]"),
+    (re.compile(r"^_\w+"), "..."),
 )
+_PRIVATE = re.compile(r"(?<![\w.])_[A-Za-z]\w*|^field\(")
+_COMMENT = re.compile(r"^[^#]*?  # (?!noqa|type:|pyright)(.+)$")
 
 
 class Hints(griffe.Extension):
@@ -43,12 +47,13 @@ class Hints(griffe.Extension):
                     package.members[name] = named = _instead(module, pkg.modules_collection[home], package)
                     for alias in list(module.aliases.values()):  # the same name in other packages: `otf.run`
                         alias.target = named
-        for cls in _classes(pkg):
-            _explain(cls)
-            for parameter in getattr(cls.members.get("__init__"), "parameters", ()):
-                for private, shown in _DEFAULTS:
-                    if private.search(str(parameter.default)):
-                        parameter.default = shown
+        for each in _defined(pkg):
+            if isinstance(each, griffe.Attribute):
+                _explain(each)
+            elif isinstance(each, griffe.Function):
+                hidden = "_" if each.name == "__init__" else "\0"  # a private field
+                public = [part for part in each.parameters if not part.name.startswith(hidden)]
+                each.parameters = griffe.Parameters(*map(_shown, public))
 
 
 def _packages(package: griffe.Module) -> list[griffe.Module]:
@@ -63,21 +68,44 @@ def _instead(module: griffe.Module, visible: griffe.Object, package: griffe.Modu
     return named
 
 
-def _classes(inside: griffe.Object | griffe.Alias) -> Iterator[griffe.Class]:
+def _shown(parameter: griffe.Parameter) -> griffe.Parameter:
+    for private, shown in _DEFAULTS:
+        if private.search(str(parameter.default)):
+            parameter.default = shown
+    return parameter
+
+
+def _defined(inside: griffe.Object | griffe.Alias) -> Iterator[griffe.Object | griffe.Alias]:
     for each in list(inside.members.values()):
-        if isinstance(each, griffe.Class):
-            yield each
         if not each.is_alias:
-            yield from _classes(each)
+            yield each
+            yield from _defined(each)
 
 
-def _explain(cls: griffe.Class) -> None:
-    """Give each field without a docstring what the docstring of its class says about it."""
-    told = cls.module.members.get(cls.name.removesuffix("Keywords"), cls)  # the same fields, as keywords
-    said = told.docstring.value if told.docstring else ""
-    for name, field in cls.members.items():
-        if isinstance(field, griffe.Attribute) and not field.docstring and (text := meaning(name, said)):
-            field.docstring = griffe.Docstring(text, parent=field)
+def _explain(field: griffe.Attribute) -> None:
+    """Give a field without a docstring what that of its class says about it, or a comment; hide how it is made."""
+    cls = field.parent
+    told = list[griffe.Object | griffe.Alias]()
+    if isinstance(cls, griffe.Class):
+        told = [
+            cls.module.members.get(cls.name.removesuffix("Keywords"), cls),
+            *cls.mro(),
+        ]  # the same fields, as keywords
+    said = (meaning(field.name, each.docstring.value) for each in told if each.docstring)
+    if not field.docstring and (text := next(filter(None, said), "") or commented(field)):
+        field.docstring = griffe.Docstring(text, parent=field)
+    if _PRIVATE.search(str(field.value)):
+        field.value = None
+
+
+def commented(field: griffe.Attribute) -> str:
+    """Return the comment behind an attribute, or that above it."""
+    lines = (field.module.source or "").splitlines() if field.lineno else []
+    first, last = (field.lineno or 1) - 1, field.endlineno or 0
+    if found := next((found for line in lines[first:last] if (found := _COMMENT.match(line))), None):
+        return found[1]
+    above = [*takewhile(lambda line: line.lstrip().startswith("# "), reversed(lines[:first]))]
+    return " ".join(line.strip(" #") for line in reversed(above))
 
 
 def meaning(name: str, said: str) -> str:

@@ -1,6 +1,7 @@
 """Leads from each public name of the reference to its source, its most frequent guides, and the names in its text.
 
-A name that no guide uses leads to the names whose code uses it, or to a file that does.
+A name that no guide uses leads to the names whose code uses it, or to a file that does. A type without an entry leads
+to its source. An error that the code of a name raises stands there, too, if its text does not name it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ GUIDES = re.compile(r"howto-|tutorial|topics-(?!evaluation|papers)|reference-ben
 MOST = 3  # guides of one name
 _HEADING = re.compile(r'<h3 id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h3>', re.DOTALL)
 _MENTIONED = re.compile(r"(?<!\">)<code>([A-Z]\w+)</code>")
+_UNRESOLVED = re.compile(r'<span title="otf\.(?P<module>[\w.]+)\.(?P<name>\w+)">(?P=name)</span>')
 _CODE = re.compile(r"```.*?```|`[^`]+`", re.DOTALL)
 _PACKAGE = re.compile(r"^::: (otf[\w.]*)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -47,6 +49,21 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         return html
     led = _HEADING.sub(lambda found: found[0] + _links(found["path"]), html)
     return _MENTIONED.sub(lambda found: _mentioned(found[1]), led)
+
+
+def on_post_page(html: str, page: Page, config: MkDocsConfig) -> str:
+    """Let a type in a signature lead to its source, if it has no entry."""
+    del config
+    return _UNRESOLVED.sub(_to_source, html) if page.file.src_uri.startswith("reference/") else html
+
+
+def _to_source(found: re.Match[str]) -> str:
+    path = re.sub(r"^otf/(?=adapters|models)", "", f"otf/{found['module'].replace('.', '/')}")
+    file = next((each for each in (f"{path}.py", f"{path}/__init__.py") if (ROOT / each).is_file()), "")
+    if not file:
+        return found[0]
+    start = "class%20" if f"class {found['name']}" in (ROOT / file).read_text(encoding="utf-8") else ""
+    return f'<a href="../{file}.txt#:~:text={start}{found["name"]}">{found["name"]}</a>'
 
 
 def _mentioned(name: str) -> str:
@@ -72,11 +89,15 @@ def _links(path: str) -> str:
         found = getattr(import_module(package), name)
     except ImportError:
         return ""  # a part of a class
-    links = [f'<a href="../{page}">{escape(title)}</a>' for page, title in _guides(name)]
+    links = [f'<a href="../{page}">{escape(title)}</a>' for page, title in _guides(package.rpartition(".")[2] if name == "bench" else name)]
     if not links and (users := _users(path, name)):
         links = ["used by " + ", ".join(f'<a href="{page}"><code>{user}</code></a>' for page, user in users)]
     elif not links:
         links = [f'used in <a href="../{file}.txt">{file}</a>' for file in _files(name)]
+    if errors := _raised(found, name):
+        links.append(
+            "raises " + ", ".join(f'<a href="{entries()[error]}"><code>{error}</code></a>' for error in errors)
+        )
     try:
         file = Path(inspect.getsourcefile(inspect.unwrap(found)) or "").resolve().relative_to(ROOT).as_posix()
         start = "class" if inspect.isclass(found) else "def"
@@ -95,9 +116,31 @@ def _guides(name: str) -> list[tuple[str, str]]:
 def _users(path: str, name: str) -> list[tuple[str, str]]:
     """Return the other public names whose code has this one, those of its own package first."""
     package = path.rpartition(".")[0]
-    found = [other for other, words in _code().items() if name in words and other.rpartition(".")[2] != name]
+    named = {other.rpartition(".")[2]: other for other, words in _code().items() if name in words}
+    found = [other for short, other in named.items() if short != name]
     found.sort(key=lambda other: other.rpartition(".")[0] != package)
     return [(f"{_pages()[other.rpartition('.')[0]]}#{other}", other.rpartition(".")[2]) for other in found[:MOST]]
+
+
+def _raised(value: object, name: str) -> list[str]:
+    """Return the errors that the code of a name raises in its file, without those that its text names."""
+    try:
+        defined = _definitions(inspect.getsourcefile(inspect.unwrap(value)) or "")  # type: ignore[arg-type]
+    except TypeError:
+        return []
+    found, left, seen = set[str](), [name], set[str]()
+    while left:
+        seen.add(at := left.pop())
+        nodes = list(ast.walk(defined[at])) if at in defined else []
+        found |= {
+            getattr(each.exc.func, "id", "")
+            for each in nodes
+            if isinstance(each, ast.Raise) and isinstance(each.exc, ast.Call)
+        }
+        left += {each.id for each in nodes if isinstance(each, ast.Name)} - seen
+    return sorted(
+        each for each in found & entries().keys() if each not in (inspect.getdoc(value) or "") and each != name
+    )
 
 
 def _files(name: str) -> list[str]:

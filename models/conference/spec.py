@@ -44,7 +44,7 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Conf:
-    """In a conference under a nickname, with the other members' nicknames by entity id.
+    """In a conference (`conf`) under a nickname (`nick`), with the other `members`' nicknames by entity id.
 
     >>> Conf("a", "ann").members
     ()
@@ -60,7 +60,7 @@ State: TypeAlias = Idle | Conf
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The numbers of entities, nicknames, conferences and messages; with fewer than 3, 2, 2, 2 some faults hide.
+    """The numbers of `entities`, `nicknames`, `conferences` and `messages`; below 3, 2, 2, 2 some faults hide.
 
     >>> Sizes(nicknames=1).confs
     ['c1', 'c2']

@@ -49,7 +49,7 @@ class Flash:
     The command is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function; it
     may take up to `timeout` seconds. If it fails, the run ends with a ContactError that has the tool's last words. Each
     `Flash` writes once; a bench of several boards (`Pool`) has one per board. Traces record the image's name and the
-    start of its SHA-256 as a version; `otf compare` shows where two runs had different images.
+    start of its SHA-256 as a version, from `written`; `otf compare` shows where two runs had different images.
 
     >>> Flash(["st-flash", "write", "build/lamp.bin", "0x8000000"], image="build/lamp.bin").timeout
     120.0

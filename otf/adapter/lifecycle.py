@@ -51,12 +51,13 @@ class Life:
     system into its initial state, and waits for an answer at each `Expect`. Then otf drops all output for `settle`
     seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with the ports
     open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the path, otf
-    closes the ports and stops the server with everything it started. If the server has ended before the path begins, or
-    another process holds its ports, the start has failed.
+    closes the ports and stops the server with everything it started; after `grace` seconds it kills what is still
+    there. The server gets the environment `env`, if given. If the server has ended before the path begins, or another
+    process holds its ports, the start has failed.
 
-    With `keep` the server lives for the whole campaign, and only `inband` resets it between paths. If that fails, otf
-    starts the server again. If that fails too, the hook `power` cycles the power, at most `power_cycles` times in the
-    life of the bench, and everything is tried once more.
+    `lasting` holds what outlives a path. With `keep` the server lives for the whole campaign, and only `inband` resets
+    it between paths. If that fails, otf starts the server again. If that fails too, the hook `power` cycles the power,
+    at most `power_cycles` times in the life of the bench, and everything is tried once more.
 
     With a `snapshot` of a machine emulated by QEMU, the server also lives on. Only the first path, and paths for which
     the snapshot cannot be restored, use `reset` and `inband`; all others begin with its state.

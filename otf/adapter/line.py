@@ -42,6 +42,7 @@ class Trouble:
 
 
 Arrival: TypeAlias = Frame | Ending | Trouble
+"""What a line receives: bytes, its end, or trouble of the line."""
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller

@@ -45,7 +45,9 @@ from otf.trace.verdict import Verdict
 
 
 class Campaign:
-    """One campaign on one bench; `summary` has its results so far, even after an interruption.
+    """One campaign on one `bench`, with its `settings`; `summary` has its results so far, even after an interruption.
+
+    The `listener` hears of each event, path and failure.
 
     Each of n jobs takes every n-th path, and knows what the others learned some paths ago. So the same seed and number
     of jobs give the same paths, whatever the speed of each job.

@@ -19,7 +19,7 @@ APART: Final = Scope(parts=("state", "input"))
 
 @dataclass(slots=True)
 class FailureKinds:
-    """The failures so far, by kind.
+    """The `failures` so far, by kind.
 
     `kinds` tells failures apart; those found to be the `same` count with another kind. `apart` holds, by fingerprint,
     the kinds of failures whose shortest runs showed a defect other than their signature's. `alike` groups failures with

@@ -122,8 +122,9 @@ class Shrunk:
 class Retried:
     """A failure (`trace`) saved by an earlier campaign, driven again: `result` is the run that showed it, or None.
 
-    `why` is why it could not be driven: its trace no longer fits the bench. With a signature, it is why the runs do not
-    decide: one failed, beside a stall.
+    `signature` is that of the failure seen now. `known_issue` describes the issue that excuses it, if any. `why` is why
+    it could not be driven: its trace no longer fits the bench. With a signature, it is why the runs do not decide: one
+    failed, beside a stall.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None

@@ -62,8 +62,9 @@ ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk agai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrinker:
-    """Shrinks failing paths of one bench; `header` is the header of the traces that it writes.
+    """Shrinks failing paths of one `bench`; `header` is the header of the traces that it writes.
 
+    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search, `progress` shows it.
     `spent` seconds of the budget are already gone. `jobs` candidates run at a time, each against its own copy. `found`
     gets each shorter result, so that it survives an interruption. `mode` is the mode of the candidates: in eager mode
     most of them run eagerly, and the failing ones again strictly; in strict mode all run strictly. `where` lists the

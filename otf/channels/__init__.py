@@ -31,7 +31,7 @@ from otf.spec.redrawing import Within
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` seen through a net, as returned by `lossy`, `duplicating` and `reordering`.
+    """The spec `base` seen through a net with these `rules`, as returned by `lossy`, `duplicating` and `reordering`.
 
     If the net only loses messages, the states are those of `base`; otherwise they are `InNet`, since the messages in
     flight matter. Its inputs are those of `base`.

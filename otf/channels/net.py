@@ -17,7 +17,7 @@ ANY: Final = 2  # copies of an output: only "one" and "any number" are distingui
 
 @dataclass(frozen=True, slots=True)
 class NetMessage:
-    """A message in flight.
+    """A message (`item`) in flight.
 
     It arrives before the system takes more than `left` further inputs, and at most `more` times. For an output, 2 means
     any number of times. If `sure`, it arrives at least once.
@@ -37,7 +37,7 @@ MessageBag: TypeAlias = tuple[NetMessage, ...]
 
 @dataclass(frozen=True, slots=True)
 class InNet(Generic[State]):
-    """A state of the system with the messages in flight: inputs on the way to it, outputs on the way from it.
+    """A `state` of the system with the messages in flight: `inputs` on the way to it, `outputs` on the way from it.
 
     >>> InNet("idle")
     InNet(state='idle', inputs=(), outputs=())

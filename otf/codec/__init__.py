@@ -127,7 +127,9 @@ PLAIN: Final = (int, float, str)
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class LineForm:
+    """How values of one type are written as a line, and read from one."""
+
     kind: type[Any]
     pattern: str
     layout: Layout
@@ -151,13 +153,16 @@ class _Row:
 class LineCodec:
     """A codec in which each value is one line of text; made by `lines`.
 
+    `rows` are the types with their patterns. `name` is the port of all inputs, unless `port_field` names the field that
+    has the port. `encoding` is that of the text.
+
     >>> @dataclass(frozen=True)
     ... class Ping: pass
     >>> LineCodec(lines({Ping: "PING"}).rows, name="console").port(Ping())
     'console'
     """
 
-    rows: tuple[_Row, ...]
+    rows: tuple[LineForm, ...]
     name: str = ""
     encoding: str = "utf-8"
     port_field: str = ""
@@ -235,7 +240,7 @@ def lines(
     if port and port_field:
         raise UsageError("lines: give the name of the only port, or the field that names the port, not both")
     rows = tuple(_row(kind, pattern, port_field) for kind, pattern in patterns.items())
-    first: dict[Layout, _Row] = {}
+    first: dict[Layout, LineForm] = {}
     for row in rows:
         known = first.setdefault(row.layout, row)
         if known is not row and known.port_action is row.port_action is None:
@@ -247,9 +252,9 @@ def lines(
     return LineCodec(rows, port, encoding, port_field)
 
 
-def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
+def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> LineForm:
     if isinstance(pattern, PortAction):
-        return _Row(kind, "", Layout(("",), ()), {}, pattern)
+        return LineForm(kind, "", Layout(("",), ()), {}, pattern)
     if kind in PLAIN and not port_field:
         return _plain_row(kind, pattern)
     if not dataclasses.is_dataclass(kind):
@@ -265,14 +270,14 @@ def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> _Row:
     types = {name: _parsed(kind, name, hints[name]) for name in names}
     # split returns the texts between the fields at even indices, and their names at odd ones
     layout = Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values()))
-    return _Row(kind, pattern, layout, types, port_field=port_field)
+    return LineForm(kind, pattern, layout, types, port_field=port_field)
 
 
-def _plain_row(kind: type[Any], pattern: str) -> _Row:
+def _plain_row(kind: type[Any], pattern: str) -> LineForm:
     texts = tuple(pattern.split("{}"))
     if len(texts) != 2:  # noqa: PLR2004 -- what is before the value, and what follows
         raise UsageError(f"the pattern {pattern!r} must have the place of the {kind.__name__} once, as {{}}")
-    return _Row(kind, pattern, Layout(texts, (kind,)), {"": kind})
+    return LineForm(kind, pattern, Layout(texts, (kind,)), {"": kind})
 
 
 def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
@@ -283,7 +288,7 @@ def _parsed(kind: type[Any], name: str, hint: object) -> type[Any]:
     raise UsageError(message)
 
 
-def _made(row: _Row, texts: list[str], text: str, port: str) -> object:
+def _made(row: LineForm, texts: list[str], text: str, port: str) -> object:
     try:
         return row.value(texts, port)
     except Exception as error:
@@ -291,7 +296,7 @@ def _made(row: _Row, texts: list[str], text: str, port: str) -> object:
         raise CodecError(message) from error
 
 
-def _names(rows: tuple[_Row, ...]) -> str:
+def _names(rows: tuple[LineForm, ...]) -> str:
     return ", ".join(row.kind.__name__ for row in rows)
 
 

@@ -16,7 +16,7 @@ from otf.values.text import COMPARED, ENVELOPES
 
 @dataclass(frozen=True, slots=True, repr=False)
 class At:
-    """A message on a port, if several ports carry the same messages: see `codecs`.
+    """A `message` on a `port`, if several ports carry the same messages: see `codecs`.
 
     >>> At("alice", "GET /")
     'GET /' on alice
@@ -35,7 +35,7 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec for each port; made by `codecs`. It wraps messages of the ports in `alike` in an `At`."""
+    """A codec for each port (`by_port`); made by `codecs`. It wraps messages of the ports in `alike` in an `At`."""
 
     by_port: Mapping[str, Codec]
     alike: frozenset[str]
@@ -74,7 +74,7 @@ class PortCodecs:
         return At(port, message) if port in self.alike else message
 
 
-MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each port"
+MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each port"  # what an error advises
 
 
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:

@@ -21,7 +21,9 @@ _TOP: Final = 0xFF
 
 @dataclass(frozen=True)
 class Computed(Format):
-    r"""A number computed from the bytes of the fields from `first` to `last`; "" stands for an end of the message.
+    r"""A `number` that `compute` makes of the fields from `first` to `last`; "" stands for an end of the message.
+
+    `is_length`: it is a length, not a checksum.
 
     >>> Computed(u8, len).of(b"abc")
     b'\x03'

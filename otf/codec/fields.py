@@ -49,6 +49,8 @@ class Format:
 class Number(Format):
     r"""An integer of `width` bytes; for a field of type int, bool, an Enum of integers, a Flag, or a Literal of these.
 
+    `order` is that of its bytes. `signed`: it may be negative, as two's complement.
+
     >>> Number(3, "big").write(1)
     b'\x00\x00\x01'
     """
@@ -201,6 +203,7 @@ def until(stop: bytes) -> Extent:
 
 
 def extent_of(extent: int | Number | Extent) -> Extent:
+    """Return how long a field is: so many bytes or items, or as many as the number before it says."""
     if isinstance(extent, Number):
         if extent.signed:
             raise UsageError("a length has no sign: take u8, u16be, …")

@@ -18,6 +18,7 @@ from otf.codec.trial import DecodeTrial
 from otf.errors import CodecError, UsageError
 from otf.values import show
 
+# what an error says about an input that a library only reads
 READ_ONLY: Final = (
     "{0} cannot be written: its class only reads; compile it with `kaitai-struct-compiler --read-write --no-auto-read` "
     "(0.11 or later), or send dataclasses of otf.codec.records"
@@ -27,7 +28,9 @@ _LONGEST: Final = 300  # the most characters of a library's reason
 
 @dataclass(frozen=True, slots=True)
 class MessageForm:
-    """How a library reads and writes the messages of one type; `write` is None if it only reads.
+    """How a library reads and writes the messages of one type, `kind`.
+
+    `read` makes a message of bytes, `write` bytes of a message; `write` is None if the library only reads.
 
     `endless`: nothing is sure about the time and memory that reading takes, so another process tries it first.
     """
@@ -39,7 +42,10 @@ class MessageForm:
 
 
 class CodecOptions(TypedDict, total=False):
-    """What each codec of a library takes besides its messages."""
+    """What each codec of a library takes besides its messages.
+
+    `actions` are the inputs that reset the system or switch its power, `port` is the port of all inputs.
+    """
 
     actions: Mapping[type, PortAction]
     port: str
@@ -48,6 +54,9 @@ class CodecOptions(TypedDict, total=False):
 @dataclass(frozen=True)
 class LibraryCodec(OnePort):
     """A codec of dataclasses that a library reads and writes; made by `from_construct` and the like.
+
+    `forms` has the way to write each input, `outputs` the ways to read an output. `exact`: bytes are a message only if
+    the library would write them in this way. `name` is the port of all inputs.
 
     >>> from dataclasses import dataclass
     >>> from otf.codec.libraries import from_json

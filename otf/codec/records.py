@@ -26,6 +26,9 @@ _Covered: TypeAlias = tuple[Computed, int, int, int]
 class RecordCodec(OnePort):
     """A codec of dataclasses with formats; made by `records`.
 
+    `types` are the dataclasses, `formats` the format of each input, `outputs` that of all outputs. `name` is the port
+    of all inputs.
+
     >>> from otf.codec.fields import u16be
     >>> @dataclass(frozen=True)
     ... class Level:

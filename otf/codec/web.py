@@ -14,11 +14,14 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values, in the order in which they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request; the codec adds `host`, and `content-length` if there is a body.
+    """A request: its `method`, the `target` (a path with a query), `headers` and `body`.
+
+    The codec adds the header `host`, and `content-length` if there is a body.
 
     The codec sends a body that is not bytes as JSON, with `content-type: application/json` unless the headers have a
     type.
@@ -42,7 +45,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    r"""A response, with those of its headers that the codec keeps; their names are in lower case.
+    r"""A response: its `status`, those `headers` that the codec keeps, with names in lower case, and its `body`.
 
     otf compares a body that is an object or an array of JSON as a value: spaces and the order of keys do not count. You
     may give such a body as a value; the codec writes it in one way. otf compares any other body byte by byte.
@@ -85,6 +88,8 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 @dataclass(frozen=True, slots=True)
 class HttpCodec(OnePort):
     r"""The codec of requests and responses; of a response's headers it keeps those named in `keep`.
+
+    `host` is the header that each request has. `name` is the port of all inputs, `types` are the messages.
 
     A response has headers that a model cannot predict, such as its date. h11 writes and reads messages, and rejects
     requests that break the rules of HTTP.
@@ -159,55 +164,56 @@ def _body(connection: Any, data: bytes) -> bytes:  # noqa: ANN401 -- a h11.Conne
 
 @dataclass(frozen=True, slots=True)
 class WsOpen:
-    """The request that opens a WebSocket; the answer is `WsOpened`."""
+    """The request that opens a WebSocket at the path `target`; the answer is `WsOpened`."""
 
     target: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
 class WsOpened:
-    """The answer to `WsOpen`: 101 if the connection is open."""
+    """The answer to `WsOpen`: its `status` is 101 if the connection is open."""
 
     status: int = 101
 
 
 @dataclass(frozen=True, slots=True)
 class WsText:
-    """A text message."""
+    """A text message: its `text`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WsBytes:
-    """A binary message."""
+    """A binary message: its `data`."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WsPing:
-    """A ping; the system must return the same bytes in a pong."""
+    """A ping; the system must return the same bytes (`data`) in a pong."""
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsPong:
-    """The answer to a ping."""
+    """The answer to a ping, with its `data`."""
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a connection, and its answer; `code` is 0 if there is none."""
+    """The message that closes a connection, and its answer, with a `reason`; `code` is 0 if there is none."""
 
     code: int = 1000
     reason: str = ""
 
 
 WsMessage: TypeAlias = WsOpen | WsOpened | WsText | WsBytes | WsPing | WsPong | WsClose
+"""A message of a WebSocket, in either direction."""
 
 _KINDS: Final[dict[int, Callable[[bytes], WsMessage]]] = {
     1: lambda payload: WsText(payload.decode()),
@@ -238,7 +244,7 @@ def _frame(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WebSocketCodec(OnePort):
-    r"""The codec of WebSocket messages.
+    r"""The codec of WebSocket messages; `name` is the port of all inputs, `types` are the messages.
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
     (b'\x01hi', WsOpened(status=101))

@@ -16,7 +16,7 @@ from otf.values.classes import annotations_of
 
 
 class Action(NamedTuple):
-    """What happens in one transition: an input with its outputs, or spontaneous outputs (then `input` is None).
+    """What happens in one transition: an input with its outputs, or `spontaneous` outputs (then `input` is None).
 
     `outputs` is None while the outputs are unknown.
 

@@ -21,7 +21,7 @@ COUNTED: Final = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Cycling(Generic[State]):
-    """A state of a model with a cyclic message: the next number, and how many came since the mean began.
+    """A `state` of a model with a cyclic message: the next `number`, and how many came since the mean began (`period`).
 
     >>> Cycling("on", 3, 1)
     'on' | message 3

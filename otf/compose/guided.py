@@ -23,7 +23,7 @@ class Machine:
     """A finite machine as a scenario: rows of a state, an action and the next state.
 
     `start` is the state of the first row, unless another is given. `accepting` are the states in which it may end, by
-    default all. Raises UsageError for a wrong row, or for no rows.
+    default all. `patterns` are those of the rows. Raises UsageError for a wrong row, or for no rows.
 
     >>> abba = Machine([(0, "a", 1), (1, "b", 0)], accepting=[0])
     >>> abba.ends(abba.after(abba.start, Action("a")))
@@ -59,8 +59,8 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 class Scenario:
     """An order of some actions; made by `scenario`. Actions outside all of its patterns are free.
 
-    `after(state, action)` returns the next state, None if the action must not follow. `ends(state)` returns whether the
-    scenario may end there. `patterns` are all patterns in it.
+    `start` is its initial state. `after(state, action)` returns the next state, None if the action must not follow.
+    `ends(state)` returns whether the scenario may end there. `patterns` are all patterns in it.
 
     >>> once = scenario(["coin"])
     >>> once.concerns(Action("coin")), once.concerns(Action("button"))
@@ -109,7 +109,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Guided(Generic[State]):
-    """A state of a model together with the state `at` of the scenario; `at=None`: the run has left the scenario.
+    """A `state` of a model together with the state `at` of the scenario; `at=None`: the run has left the scenario.
 
     >>> Guided("idle", None)
     'idle' | left

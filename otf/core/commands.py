@@ -17,7 +17,7 @@ from otf.values.identity import light
 
 @light
 class Send:
-    """Send this input to its port now; the port is "" if the bench names none, or if the input only waits.
+    """Send this `input` to its `port` now; the port is "" if the bench names none, or if the input only waits.
 
     >>> from otf.core import Symbol
     >>> Send(Symbol("press", "press"), "panel").input.value
@@ -30,7 +30,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this input of a barrier now, then call `pinged`; `pong` recognises the answer, which is not judged.
+    """Send this `input` of a barrier to this `port`, then call `pinged`; `pong` tells its answer, which is not judged.
 
     >>> Ping("tcp", "are you there?").port
     'tcp'
@@ -42,7 +42,7 @@ class Ping:
 
 @light
 class Wait:
-    """Wait for an output until this time (seconds since the start of the run), then call `silence`.
+    """Wait for an output `until` this time (seconds since the start of the run), then call `silence`.
 
     With `rest`, the wait also ends when something else shows that the system is at rest. After quiescence `rest` is
     False, since only time can bring an output. A `restless` wait ends at its time; any other goes on until the system
@@ -59,7 +59,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run is over.
+    """The run is over, with this `verdict`.
 
     >>> from otf.trace import Verdict
     >>> Stop(Verdict("pass")).verdict.outcome
@@ -70,7 +70,7 @@ class Stop:
 
 
 SessionCommand: TypeAlias = Send | Ping | Wait | Stop
-
+"""What a session asks of those who run it."""
 
 GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
 """Takes a failure at an input in these nodes; returns whether the run goes on past it because it is known."""

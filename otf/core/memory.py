@@ -29,7 +29,10 @@ OFTEN: Final = 4_000  # answers forgotten between two collections of young garba
 
 
 class Remembered:
-    """A state, a value or a belief that answers are about, and whether it came again long after it was found."""
+    """A state, a value or a belief that answers are about.
+
+    `born`: how many answers had been found before its first; `recurs`: it came again long after it was found.
+    """
 
     __slots__ = ("born", "recurs")
 
@@ -100,7 +103,7 @@ class Memory:
 
 
 class Symbol(Remembered):
-    """A value that is compared by its typed key: `Symbol(True) != Symbol(1)`.
+    """A `value` that is compared by its typed `key`: `Symbol(True) != Symbol(1)`.
 
     >>> from otf.values import key
     >>> Symbol(True, key(True)) == Symbol(1, key(1))

@@ -28,7 +28,9 @@ LATELY: Final = 4096  # objects recognised without looking at their contents
 
 
 class Model:
-    """The answers of a spec, remembered. One model serves all runs of a campaign.
+    """The answers of a `spec`, remembered. One model serves all runs of a campaign.
+
+    `routes` has the ports of the bench, `memory` bounds what is remembered, `initial` is the node of the initial state.
 
     Raises ModelError if the spec raises or returns something that is not allowed.
 

@@ -32,9 +32,12 @@ TRUNCATED: Final = Verdict("pass", truncated=True)
 class Monitor:
     """The judge of one run.
 
-    `tell` judges the events in order and returns a verdict as soon as there is one; `end` returns the verdict of a run
-    that ended without one. `belief` holds the possible states, `ledger` the facts about the inputs. `requirements`
-    holds those that a move on the last event may implement. `slack` is how late the tester may be, in seconds.
+    `tell` judges the events in order and returns a verdict as soon as there is one, and keeps it as `verdict`; `end`
+    returns the verdict of a run that ended without one. `oracle` has the model, `events` counts what was told, `step`
+    is the step under way, for the text of a failure. `explainer` searches for explanations of an event; `lookahead`
+    says how many spontaneous outputs it assumes to be in flight. `belief` holds the possible states, `ledger` the facts
+    about the inputs. `requirements` holds those that a move on the last event may implement. `slack` is how late the
+    tester may be, in seconds.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

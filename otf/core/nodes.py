@@ -27,7 +27,7 @@ ITERATED: Final = 10_000
 
 
 class EnabledInputs:
-    """A sequence of inputs whose symbols are created when they are drawn.
+    """A sequence of `size` inputs; `at` creates the symbol with an index when that is drawn.
 
     If a function of the state returns more than `FEW` inputs, one that occurs twice is drawn twice as often: otf does
     not compare them all. `kept`: a state or a view may hold on to it, since all states share it or it is short.
@@ -108,7 +108,10 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 class Node(Symbol):
     """A state of the model with the answers of the spec: each function is called once per set of arguments.
 
-    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves.
+    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves. `specified` says
+    of an input whether the model specifies it, `independent` of two inputs whether their order matters, `indifferent`
+    of a spontaneous move and an input the same. `enabled_inputs` are all enabled inputs, if they were listed.
+    `expiring` are the timers that cause spontaneous moves.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -143,7 +146,7 @@ class Node(Symbol):
         self.enabled_inputs: tuple[Symbol, ...] | None = None
         # the inputs to draw from, if kept, and how often they were asked for
         self.offered: EnabledInputs | None = None
-        self.asked: int = 0
+        self.asked: int = 0  # how often
         # the node of the state without its counters, once asked for
         self.place: Node | None = None
 

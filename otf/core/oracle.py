@@ -27,7 +27,9 @@ VIEWED: Final = 32  # views kept with a long list of inputs: at least one for ea
 
 @dataclass(slots=True)
 class Oracle:
-    """The parts that all runs against one spec share: the model, the relation, the limits and the beliefs.
+    """The parts that all runs against one spec share: the `model`, the `relation` that it judges by, the `beliefs`.
+
+    `limits` bounds the work of an explanation, `timing` has the times of the bench in seconds.
 
     `silence_key` turns a state and an input into the key under which the silence after that transition is remembered.
     Failures cite the table `requirements`. Each run must satisfy the `properties`, whatever the model allows.

@@ -69,6 +69,8 @@ class SentInput:
 class Moment:
     """The facts on which a pacing decides: one object throughout a run, updated by the session.
 
+    `monitor` judges the run, `times` has the moments of its events, in seconds.
+
     `quiet`: nothing has happened since quiescence or, if that was `restless`, only spontaneous outputs. `unasked`: the
     last output could only be spontaneous. `burst`: inputs sent since quiescence. `last`: the last of them. `next`: the
     next input, `port`: its port; None if there is none.
@@ -100,7 +102,7 @@ class Moment:
 
 @light
 class Pause:
-    """A wait until a time (seconds since the start); silence until then means quiescence, or that inputs were taken.
+    """A wait `until` a time (seconds since the start); silence `means` quiescence, or that inputs were taken.
 
     `rested`: every input has been taken and answered; the only outputs still due have a time window. `window`: the
     silence in the wait, in seconds. Silence that would fail a run must last many times as long.

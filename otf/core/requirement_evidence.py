@@ -19,7 +19,7 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 
 @dataclass(slots=True)
 class RequirementEvidence:
-    """The requirements that runs reached and decided. `follow` takes each event of a run; `end` ends the run.
+    """The requirements that runs `reached` and `decided`. `follow` takes each event of a run; `end` ends the run.
 
     A run reaches a requirement if a move that implements it may explain an event. It decides the requirement if every
     explanation contains such a move: without these moves, the model does not allow the run.

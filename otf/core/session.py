@@ -24,7 +24,10 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 
 class Session:
-    """Conducts one run of at most `steps` inputs.
+    """Conducts one run of at most `steps` inputs, which the `chooser` chooses and the `pacing` times.
+
+    `times` has the moments of its events in seconds, `late` the numbers of the outputs that came after quiescence, and
+    `moment` what the pacing decides on. `over`: the run has ended.
 
     More than `flood` outputs, or 64 MiB of them, without an input or quiescence in between give a verdict of their own:
     a system that never stops must not hold the tester forever. Outputs that the model demands do not count. With a

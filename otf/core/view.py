@@ -22,6 +22,7 @@ UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
 """What a view has noted about an input: nothing, or whether the model specifies it."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
+"""Which inputs are sent: those specified in all possible states, in any of them, all inputs, or both by chance."""
 
 
 class Reach(NamedTuple):
@@ -33,7 +34,9 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a chooser sees: the nodes that all inputs in flight may lead to, and the enabled inputs.
+    """What a chooser sees: the `nodes` that all inputs in flight may lead to, and the enabled inputs.
+
+    `model` and `relation` are those of the oracle; `reached` has the possible states with the inputs in flight.
 
     The view asks the model about an input only when something depends on it: `specifies` asks about one input,
     `specified` and `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken.

@@ -28,6 +28,10 @@ _SERIAL: Final = "serialport(url, baudrate=115200)"
 class Draft:
     r"""The guesses about a system, ready to write: `greeting` is what it says before the first input.
 
+    `name` and `url` are those of the bench, `kinds` the types of messages, `rules` the answers to each input. `framing`
+    is how messages are cut, `slowest` the longest wait for an answer in seconds. `notes` are for the user, `library` is
+    the library that reads the messages, if any. `states` is the guess of the states, None for a model without.
+
     >>> from io import BytesIO
     >>> from otf.draft import draft_bench
     >>> made = draft_bench(BytesIO(b"< hello\n> press\n< on\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")

@@ -24,13 +24,14 @@ from otf.values import as_text, show
 from otf.values.raised import own_frames
 
 SEARCHED: Final = 1_000  # states to search for the actions of a scenario
-LIMIT: Final = 20_000
+LIMIT: Final = 20_000  # states
+# the laws that make sense for each model
 GENERAL: Final = ("deterministic", "output-deterministic", "total", "input-enabled", "minimal")
 
 # Within a bound of depth or states we see every state and transition, which proves a law about single ones within it. A
 # law about all transitions of a state is proven only within a depth: a bound of states omits some of them.
 INSIDE: Final = ("depth", "states")
-STEPS: Final = ("depth",)
+STEPS: Final = ("depth",)  # the bound within which laws about all transitions of a state are proven
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:

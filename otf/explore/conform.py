@@ -28,7 +28,7 @@ from otf.spec.outputs import vague
 from otf.trace.events import Event, Quiet, Seen
 from otf.values import show
 
-LIMIT: Final = 10_000
+LIMIT: Final = 10_000  # pairs of a state and the states that the monitor considers possible
 BAG: Final = 6  # outputs; a larger bag has too many orders to try
 
 

@@ -21,7 +21,8 @@ OPEN: Final = -1  # instead of the number of a state, where the outputs decide i
 class Edge(NamedTuple):
     """A transition with its states as objects.
 
-    `input` is None for spontaneous outputs; `outputs` are texts; `target` is None where the outputs decide the state.
+    `source` is the state where it begins; `input` is None for spontaneous outputs; `outputs` are texts; `target` is
+    None where the outputs decide the state.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -39,7 +40,8 @@ class Edge(NamedTuple):
 class Arc(NamedTuple):
     """A transition in numbers: indices into `values`, `inputs` and `outputs` of a `Graph`.
 
-    `input` is -1 for spontaneous outputs, `target` is -1 where the outputs decide the next state.
+    `source` is the state where it begins. `input` is -1 for spontaneous outputs, `target` is -1 where the outputs
+    decide the next state.
 
     >>> Arc(source=0, input=0, outputs=0, target=1).target
     1
@@ -62,6 +64,12 @@ class Graph:
     `values` are the states, `inputs` and `outputs` those of the transitions; `arcs` yields the transitions in numbers.
     `states` and `transitions` hold the same as objects. `frontier` are the states where a bound cut something off,
     `cuts` counts how often each bound did; `whole` is true if none did. `bounds` describes the bounds.
+
+    The transitions are a table: `begin` has the first row of each state, `input`, `output` and `target` are its columns
+    (indices into `inputs`, `outputs` and `values`). `texts` are the outputs in words. `parent` has the row by which
+    each state was found, `edge` the numbers of the frontier. `lists` are the different lists of enabled inputs, and
+    `offer` has the number of each state's. `accepting` says of a state whether a run may end there. `name` is that of
+    the spec.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto

@@ -73,7 +73,7 @@ class BrokenError(Exception):
 
 @dataclass(frozen=True)
 class Quantified(Property):
-    """A function quantified over rows of arguments; returned by `for_all` and `exists`.
+    """A `function` quantified over rows of arguments, its `table`; returned by `for_all` and `exists`.
 
     `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that surely decides
     the opposite ends the evaluation. With untried rows left, the result is not sure. `req` are the ids of the

@@ -84,7 +84,7 @@ class PropertyOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
-    """The verdict on a property, with its evidence; returned by `check`, and true if the outcome is PROOF or PASSED.
+    """The verdict on a property, with its evidence; returned by `check`, and true if `outcome` is PROOF or PASSED.
 
     `tests` is the number of tested rows of arguments, `rejections` that of rows which an implication rejected, and
     `undecided` that of rows for which an inner quantifier ran out of tests. `values` are the arguments of the smallest

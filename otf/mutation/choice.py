@@ -71,8 +71,9 @@ class Survey:
 class ModelMutant:
     """A model that is wrong in one rule.
 
-    `rule` is the class of its transitions, `operator` the mistake in them. `example` has a state and an input of the
-    rule, with the transitions of the model and of the mutant. `applied` counts how often the wrong rule was used.
+    `number` counts the mutants; `survey` is the explored part of the model. `rule` is the class of its transitions,
+    `operator` the mistake in them. `example` has a state and an input of the rule, with the transitions of the model
+    and of the mutant. `applied` counts how often the wrong rule was used.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto

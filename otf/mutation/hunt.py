@@ -19,6 +19,7 @@ from otf.strategy import Script, Strategy
 from otf.trace.verdict import Failure
 
 HuntMode: TypeAlias = Literal["eager", "strict"]
+"""Whether paths go on without waiting for silence, or wait for it after each answer."""
 FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path
@@ -34,7 +35,7 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class HuntBudget:
-    """What each mutant may cost: inputs, and seconds of virtual time.
+    """What each mutant may cost: inputs (`steps`), and `seconds` of virtual time.
 
     >>> HuntBudget(steps=100).seconds
     300.0

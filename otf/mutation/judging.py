@@ -46,6 +46,11 @@ class Fate(StrEnum):
 class Survival(StrEnum):
     """Why a mutant survives.
 
+    `ALLOWED`: the model allows what it does. `SAME`: it does what the model does. `UNREACHABLE`: the times of the model
+    exclude the states of its rule. `CODEC`: the codec makes the same bytes of both. `ISSUE`: its failures count as
+    known. `NOT_REACHED`: no path came to its rule; `MISSED`: too few did. `MODE`: the mode does not wait where it
+    shows, or paths were inconclusive. `UNKNOWN`: none of these is sure.
+
     >>> Survival("not reached").name
     'NOT_REACHED'
     """
@@ -63,7 +68,7 @@ class Survival(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """A mutant with its fate: `why` is the kind of reason why it survived, `says` that reason in words.
+    """A `mutant` with its `fate`: `why` is the kind of reason why it survived, `says` that reason in words.
 
     `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds the inputs that show it:
     those of the failing path, or of the shortest way to a difference.

@@ -21,7 +21,7 @@ _MARK: Final = "_otf_action"
 
 @dataclass(frozen=True)
 class Call:
-    """An action with its arguments: an input of the spec, or an output if the action is observable.
+    """An action by its `name`, with its `arguments`: an input of the spec, or an output if the action is observable.
 
     >>> Call("push", (1,))
     push(1)

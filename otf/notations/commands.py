@@ -22,7 +22,7 @@ from otf.values import show
 
 @dataclass(frozen=True)
 class Result:
-    """The output of a command: the value that its `run` returned.
+    """The output of a command: the `value` that its `run` returned.
 
     >>> Result(5)
     Result(value=5)
@@ -66,9 +66,9 @@ class Command:
 class Commands:
     """A model of commands, and the system on which they run.
 
-    Its bench is `Bench(model.spec, system=model.system, types=(Result,))`. `initial` is the initial state of the model.
-    `inputs` are all commands, or a function from the state to commands. `set_up` makes a fresh system for each path,
-    and `tear_down` receives it at the end of the path. `initialize_precondition(initial)` must be true.
+    Its bench is `Bench(model.spec, system=model.system, types=(Result,))`. `initial` is the initial state of the model,
+    `name` its name. `inputs` are all commands, or a function from the state to commands. `set_up` makes a fresh system
+    for each path, and `tear_down` receives it at the end of the path. `initialize_precondition(initial)` must be true.
 
     A state that is mutable, or has no `==`, needs `copy` (default: a deep copy), `same` (default: `==`) or both. Then
     `next_state` receives a copy, may change it, and need not return it.

@@ -52,11 +52,13 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a replay: today's verdict, the recorded one (None: the trace was cut), and the events.
+    """The result of a replay: today's `verdict`, the `recorded` one (None: the trace was cut), and the `events`.
 
-    `changed`: the spec has changed since the recording. A pass says nothing about the system if events are missing
-    (`doubt` says why), or if none of them tests it (`untested` says why); both are "" otherwise. `dropped` is the
-    number of events left out of the middle of a long trace; those after them are not judged.
+    `header` is that of the trace, `steps` the number of judged inputs. `cut`: the trace has no end. `left_open` are the
+    inputs that the model leaves open. `changed`: the spec has changed since the recording. A pass says nothing about
+    the system if events are missing (`doubt` says why), or if none of them tests it (`untested` says why); both are ""
+    otherwise. `dropped` is the number of events left out of the middle of a long trace; those after them are not
+    judged.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -34,6 +34,10 @@ ANSWERS: Final = 20_000  # response times to keep for each type of input
 class PathSummary:
     """One path of a campaign, from its trace; `title` is that of the failure in it.
 
+    `number` is its own, `file` that of the trace, `steps` counts its inputs, `seconds` is how long it took. `verdict`
+    has its reason in `why`; `signature` is that of the failure. `truncated`: it ended at an input that is not
+    specified. `excused` counts the inputs that showed a known issue, or came behind one.
+
     A path that showed the known issue with the description `known_issue` passed. `silence` says how its silences were
     detected; `late` counts outputs after the quiescence time. `short`: the time ran out. `decided` is the trace of the
     run that decided, if it is another. The model says nothing about answers to `malformed` inputs.
@@ -67,10 +71,11 @@ class PathSummary:
 
 @dataclass(slots=True)
 class ReportedFailure:
-    """All failures of one signature: how many paths showed it, and the shortest trace, with its events.
+    """All failures of one signature: `count` paths showed `failure`.
 
-    `ended` is why the search for a shorter trace ended early, `chance` how often its steps fail, and `bytes` those of
-    the failed output, as text. `kind` is the campaign's name for it, if it tells failures of this signature apart.
+    `file` is the shortest trace of one, with its `steps` and `events`; `shrunk`: it is the result of shrinking. `ended`
+    is why the search for a shorter trace ended early, `chance` how often its steps fail, and `bytes` those of the
+    failed output, as text. `kind` is the campaign's name for it, if it tells failures of this signature apart.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -110,14 +115,17 @@ class ReportedFailure:
 class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` ends the path.
 
-    `windows` holds those that the model allows for the answers to each type of input, `waits` the seconds spent waiting
-    for each kind of event. `bench` judges the traces in the `folder`; `known_issues` are the bench's own, and `source`
-    is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error that ended
-    contact with it. `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells what the
-    campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed.
-    `requirements` tells which of them the paths decided, `mutation` is the result of `otf mutants`, if any. `guessed`
-    holds failures seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output
-    was seen.
+    `header` is that of the traces, `space` what the model has, `visits` what of it was visited. `paths` and `failures`
+    are the results, `notes` remarks on them. `answers` has the seconds that each type of input waited for its answer;
+    `growth` has the number of visited transitions after so many steps. `started` is the day and time, `interrupted`: a
+    signal ended it, `full`: there were more different failures than can be told apart. `windows` holds those that the
+    model allows for the answers to each type of input, `waits` the seconds spent waiting for each kind of event.
+    `bench` judges the traces in the `folder`; `known_issues` are the bench's own, and `source` is the file and line of
+    its model. `failed_starts` of the system were retried; `trouble` is the error that ended contact with it.
+    `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells what the campaign spent its
+    seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed. `requirements`
+    tells which of them the paths decided, `mutation` is the result of `otf mutants`, if any. `guessed` holds failures
+    seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output was seen.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -43,7 +43,7 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The ports in order of first use, and the events; `earlier` events were left out before them.
+    """The `ports` in order of first use, and the events (`rows`); `earlier` events were left out before them.
 
     >>> from otf.trace import Seen, Sent
     >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)

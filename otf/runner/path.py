@@ -40,7 +40,7 @@ HEAVY: Final = 1 << 18  # their most bytes
 
 
 class Conduct:
-    """Conducts one run on an open wire.
+    """Conducts one run (`session`) on an open `wire`; `codec` is the bench's, and `record` gets each event.
 
     >>> import anyio
     >>> from otf.core.pacing import Strict

@@ -51,8 +51,10 @@ _MOMENT: Final = attrgetter("at")
 class Wire:
     """All lines of a run, watched: use it as an async context manager around the open lines.
 
-    Times are seconds since the start of the run, by anyio's clock, which is virtual if that of the event loop is. All
-    lines were empty at `heard`, before the start, so anything found at the start arrived in between.
+    Times are seconds since the start of the run (`zero`), by anyio's clock (`clock`), which is virtual if that of the
+    event loop is. `lines` are those of the ports, and `noting` those that have remarks. `unheard` is how many seconds
+    before the start something may have come. `hints` are the ports with something to read. All lines were empty at
+    `heard`, before the start, so anything found at the start arrived in between.
 
     >>> async def port_names():
     ...     async with Wire({}) as wire:

@@ -157,7 +157,9 @@ _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class TraceWriter:
-    """The trace file of one run; `began` is the moment to which the seconds of the events are added.
+    """The trace file of one run, at `path`, of `size` bytes, with so many `steps` and `events`.
+
+    `began` is the moment to which the seconds of the events are added. `heard`: an output came.
 
     `trouble` is the first error in writing it, "" if there was none. If the trace grows larger than `largest` bytes,
     only head and tail are kept; `dropped` counts what lies between them.

@@ -54,7 +54,7 @@ def once(search: Shrinking) -> Shrinking:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a search needs besides the issue: the oracle of its model.
+    """What a search needs besides the issue: the `oracle` of its model.
 
     `patience` bounds how long a run may plan while its system waits for the next input. `seed` is the failing path's:
     Hypothesis draws its values again with that seed, and shrinks them. `waited`: waiting for as long as the run took

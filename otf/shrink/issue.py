@@ -30,7 +30,7 @@ UNHEARD: Final = 3600.0  # seconds before a run in which its first outputs may h
 
 
 class ModelStep(NamedTuple):
-    """An input, the nodes in which it was sent, and the nodes to which it led.
+    """An `input`, the `nodes` in which it was sent, and the nodes to which it led (`target`).
 
     Adjacent steps with the same `burst`, a number above 0, are sent at once.
 
@@ -52,7 +52,7 @@ def meets(steps: Iterable[ModelStep]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """The steps of a run up to its failure, and the failure's signature; None if the run does not fail.
+    """The `steps` of a run up to its failure, and the failure's `signature`; None if the run does not fail.
 
     `seconds` is the time between its first input and its last, `tail` the time from the last to the failure.
 
@@ -169,7 +169,7 @@ def _node(monitor: Monitor) -> NodeSet:
 
 @dataclass(frozen=True, slots=True)
 class AllowedInputs:
-    """The candidate that sends these inputs, and skips those that are not (or no longer) enabled.
+    """The candidate that sends these inputs (`symbols`), and skips those that are not (or no longer) enabled.
 
     >>> from otf.core import Symbol
     >>> AllowedInputs((Symbol("press", "press"), Symbol("look", "look"))).limit
@@ -183,7 +183,7 @@ class AllowedInputs:
         """Return the largest number of inputs that a run sends."""
         return len(self.symbols)
 
-    least = limit
+    least = limit  # below it, a passing run proves nothing
 
     def chooser(self) -> Chooser:
         """Return the chooser of its inputs for one run."""

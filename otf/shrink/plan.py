@@ -36,7 +36,7 @@ SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The candidate that takes these steps, each in its nodes, and goes between them by the shortest ways.
+    """The candidate that takes these `steps`, each in its nodes, and goes between them by the shortest `ways`.
 
     When the system chooses another way, the chooser replans the inputs; `limit` has room for such detours.
 

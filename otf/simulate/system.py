@@ -19,7 +19,7 @@ SystemMove: TypeAlias = Transition[Any] | Accept
 
 
 class Emission(NamedTuple):
-    """An output and the port on which it comes.
+    """An `output` and the `port` on which it comes.
 
     >>> Emission("click", "sut").port
     'sut'
@@ -30,7 +30,7 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """The effects of one move: the next state, the outputs in order, the window of their time, the timers.
+    """The effects of one move: the next `state`, the `outputs` in order, `within` which seconds, and the `timers`.
 
     >>> Happening(True, (Emission("click", "sut"),), None).state
     True
@@ -72,10 +72,10 @@ class SimulatedSystem(Protocol):
 class System:
     """A conforming system: it takes any input, and does what the spec allows.
 
-    `port` returns the port of an output that does not name one. `invent` returns a value if the spec gives only a class
-    or a test. For an `Accept` it returns the outputs: a tuple of values, or one for each of its ports. `otherwise`
-    returns possible moves on an input that the spec leaves open; without it, or if it returns none, the system ignores
-    such an input.
+    `spec` is its model, `state` where it is; it draws from `random`. `port` returns the port of an output that does not
+    name one. `invent` returns a value if the spec gives only a class or a test. For an `Accept` it returns the outputs:
+    a tuple of values, or one for each of its ports. `otherwise` returns possible moves on an input that the spec leaves
+    open; without it, or if it returns none, the system ignores such an input.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto

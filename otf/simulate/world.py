@@ -28,7 +28,7 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """The true bounds of a world in seconds: latency of one way through a port, and time busy with one input.
+    """The true bounds of a world in seconds: `latency` of one way through a port, and time `busy` with one input.
 
     `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or always lie at
     one end of their bounds (`extreme`), latencies always the same end for a port in one direction (`lopsided`).
@@ -45,7 +45,9 @@ class TimeBounds:
 
 @dataclass(slots=True)
 class World:
-    """A system behind its ports. Time is virtual and passes with `advance`; all chance comes from `random`.
+    """A `system` behind its ports. Time (`now`, in seconds) is virtual; it passes with `advance`.
+
+    All chance comes from `random`, within the `bounds`. `arrived` has the outputs that came, until someone takes them.
 
     `ignoring`: an input that changes nothing leaves the timers of the state running, instead of restarting them.
     `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;

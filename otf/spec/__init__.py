@@ -83,6 +83,8 @@ class Spec(Generic[State, Input]):
     "" for the state itself. Strategies and coverage ignore them when they count states. otf itself recognises numbers
     as counters if they advance with spontaneous outputs and no input changes them; `counters=()` prevents that.
 
+    `partial` is the spec that this one completes, if `total` made it.
+
     otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
     other input is unspecified in that state, and otf does not call `step` for it.
 

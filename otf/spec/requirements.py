@@ -32,7 +32,9 @@ LONGEST: Final = 10_000_000  # the most characters of one table
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A normative sentence. `undecided` says why no test can decide it: the text leaves a choice.
+    """A normative sentence: its `id`, its `level` (MUST, SHOULD, MAY), its `text`.
+
+    `undecided` says why no test can decide it: the text leaves a choice.
 
     Raises UsageError for an empty id or an unknown level. "MUST NOT" and "SHALL" count as the level MUST.
 

@@ -19,12 +19,14 @@ from otf.values import key, show
 
 KINDS: Final = ("states", "transitions", "inputs", "outputs", "pairs")
 NOTHING_NEW: Final = "nothing-new"
-_Step = tuple[Node, Symbol, Node]
 
 
 @dataclass(slots=True)
 class Coverage:
-    """How much of the model has been covered, compared with its graph if that is whole.
+    """How much of the model has been covered, compared with its `graph` if that is whole.
+
+    Covered are `states`, transitions (`steps`), `pairs` of a state and an input, and outputs (`texts`). `places`
+    returns a state without its counters.
 
     The last step of a path counts only if a further input is chosen after it.
 
@@ -38,7 +40,7 @@ class Coverage:
     graph: Graph | None = None
     places: Uncounted | None = None
     states: set[Node] = field(default_factory=set[Node])
-    steps: set[_Step] = field(default_factory=set[_Step])
+    steps: set[tuple[Node, Symbol, Node]] = field(default_factory=set[tuple[Node, Symbol, Node]])
     pairs: set[tuple[Node, Symbol]] = field(default_factory=set[tuple[Node, Symbol]])
     texts: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
 
@@ -106,10 +108,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The coverage at which a campaign ends: a share (up to 1) of one of `KINDS`, or a number of them.
+    """The coverage at which a campaign ends: a `share` (up to 1) of `what` (one of `KINDS`), or a `number` of them.
 
-    With `nothing-new` the campaign ends after that many seconds without a new state, transition or output. Raises
-    UsageError at once if it can never be reached.
+    With `nothing-new` the campaign ends after that `number` of seconds without a new state, transition or output.
+    Raises UsageError at once if it can never be reached.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto

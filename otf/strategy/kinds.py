@@ -55,7 +55,7 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its name, a one-line description, and the makers of choosers, which its paths use in turn.
+    """A strategy: its `name`, what it `says` about itself, and the `makers` of choosers, which its paths use in turn.
 
     `done` returns whether the goal is reached, so that the campaign starts no more paths. `reached` is the goal of its
     paths, and `req` the requirements that a path shows by reaching it.
@@ -197,11 +197,14 @@ _KINDS: Final = (
     StrategyKind("random", SAYS["random"], (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
+"""The strategies that have no arguments, by the names that `otf run --strategy` takes."""
 
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, by name or as a `StrategyKind`; visits are counted over all paths.
+    """A strategy at work in one campaign, by `name` or as a `StrategyKind`; `visits` are counted over all paths.
+
+    `mode` says which inputs it may send, `seed` determines its choices, `kind` is what the name stands for.
 
     >>> strategy = Strategy("random", "uioco", seed=1)
     >>> hasattr(strategy.path(1), "choose")

@@ -23,7 +23,7 @@ Rank: TypeAlias = Callable[[Symbol], Any]
 
 @dataclass(frozen=True, slots=True)
 class LeastInput:
-    """Chooses the input tried least in the possible states; breaks ties at random.
+    """Chooses from the `pool` the input tried least in the possible states, by `visits`; breaks ties at random.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -47,7 +47,9 @@ class LeastInput:
 
 @dataclass(slots=True)
 class LeastNext:
-    """Goes to the least visited state, and from a random moment on chooses the least tried inputs.
+    """Goes to the least visited state, and from a random moment on (`stays`) chooses the least tried inputs.
+
+    It chooses from the `pool`, and counts in `visits`.
 
     Without that moment it would never leave deep states, since those beyond were always visited less. We simulated ten
     mutants of a machine that counts money without bound, with ten seeds each. Without the moment, the default strategy

@@ -17,7 +17,7 @@ from otf.values import message_of, show
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among the inputs of the pool; with `visits` it counts its choices there.
+    """Chooses uniformly among the inputs of the `pool`; with `visits` it counts its choices there.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -103,7 +103,8 @@ class Script:
     In a state without enabled inputs, which an output may leave, it keeps the next one for later.
 
     Skipping instead of stopping makes shrinking work: a disabled input does not remove those after it. With
-    `skip=False` such an input raises ModelError.
+    `skip=False` such an input raises ModelError. `skipped` counts them. `names` translates what the system called
+    things in an earlier run, None if it names nothing.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto

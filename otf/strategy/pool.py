@@ -41,10 +41,11 @@ def endless() -> Callable[[], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The inputs of a mode: the specified ones, all, or, by the toss of a coin, either these or the others.
+    """The inputs of a `mode`: the specified ones, all, or, by the toss of a coin, either these or the others.
 
     Half of each finds most: specified inputs reach deep states, and unspecified ones test what the system should ignore
-    there. `random` belongs to the path, so that a seed determines the path.
+    there. `random` belongs to the path, so that a seed determines the path. `failing` returns the inputs that led to
+    failures in this state: a path leaves them out where it can.
 
     `of` returns all inputs to choose from, and asks the model about each. If more than `FEW` are enabled, strategies
     use `candidates`: these are drawn, and only they are looked up in the model. Draws do not depend on caches, so a
@@ -200,7 +201,7 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """The number of visits of each state, trials of each input there, and uses of each type of input.
+    """Counts of visits of each state (`states`), trials of each input there (`inputs`), uses of its type (`actions`).
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto

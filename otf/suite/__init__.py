@@ -143,7 +143,9 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """The paths of a suite; `words` are the same paths as numbers of the machine's inputs.
+    """The paths of a suite; `words` are the same paths as numbers of the inputs of its `machine`.
+
+    `name` is that of the model, `method` how the suite was made.
 
     `guarantee` says in words what passing proves; `notes` say how the machine differs from the model. `ignores`: the
     paths may have inputs that the model does not specify, which the system has to ignore.

@@ -41,8 +41,9 @@ Met = tuple[int, ...]
 class AdaptiveSuite:
     """Tests whose next input depends on the outputs.
 
-    `tests` are the numbers of the rows of `decisions` where the tests begin. `guarantee` says in words what a system
-    proves by passing `runs` runs of each test; `notes` say what else matters.
+    `method` is how they were made, of the `machine`. `tests` are the numbers of the rows of `decisions` where the tests
+    begin. `guarantee` says in words what a system proves by passing `runs` runs of each test; `notes` say what else
+    matters.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -83,7 +84,7 @@ class AdaptiveSuite:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sure:
+class SureParts:
     """The sure ways of a machine, the inputs that distinguish states, and groups of pairwise distinguishable states."""
 
     machine: Observable
@@ -92,7 +93,7 @@ class _Sure:
     groups: list[frozenset[int]]
 
 
-def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
+def _counting(trials: Trials, parts: SureParts, extra: int) -> None:
     """Try every input until a way has met some group often enough; distinguish the states of each group on the way."""
     limits = [parts.machine.size + extra - len(group & parts.ways.keys()) for group in parts.groups]
     left: list[tuple[TrialNode, Met]] = [(end, (0,) * len(limits)) for end in _ends(trials, parts)]
@@ -106,28 +107,28 @@ def _counting(trials: Trials, parts: _Sure, extra: int) -> None:
                 left.append((after, tuple(count + (after.state in group) for count, group in met)))
 
 
-def _covering(trials: Trials, parts: _Sure, _extra: int) -> None:
+def _covering(trials: Trials, parts: SureParts, _extra: int) -> None:
     """Try each input at the end of each sure way, and distinguish its target from all states where possible."""
     for end in _ends(trials, parts):
         for after in _onward(trials, parts, end):
             _separate(trials, parts, after, set(range(parts.machine.size)))
 
 
-def _ends(trials: Trials, parts: _Sure) -> list[TrialNode]:
+def _ends(trials: Trials, parts: SureParts) -> list[TrialNode]:
     return [end for goal, way in parts.ways.items() for end in trials.walk(trials.root, way, goal)]
 
 
-def _onward(trials: Trials, parts: _Sure, node: TrialNode) -> list[TrialNode]:
+def _onward(trials: Trials, parts: SureParts, node: TrialNode) -> list[TrialNode]:
     return [after for inp in parts.machine.ends[node.state] for after in trials.step(node, inp)]
 
 
-def _separate(trials: Trials, parts: _Sure, node: TrialNode, rivals: set[int]) -> None:
+def _separate(trials: Trials, parts: SureParts, node: TrialNode, rivals: set[int]) -> None:
     for other in sorted(rivals):
         if (node.state, other) in parts.apart:
             trials.part(node, other, parts.apart)
 
 
-ADAPTIVE: Final[Mapping[str, Callable[[Trials, _Sure, int], None]]] = {
+ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
@@ -156,7 +157,7 @@ def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs:
 def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
     """Return the adaptive suite of an observable machine."""
     apart, ways = separating(machine), reaching(machine)
-    parts = _Sure(machine, ways, apart, groups(machine.size, apart, set(ways)))
+    parts = SureParts(machine, ways, apart, groups(machine.size, apart, set(ways)))
     trials, table = Trials(machine), Decisions()
     ADAPTIVE[method](trials, parts, extra)
     tests = trials.tests(table)
@@ -178,13 +179,13 @@ def _refuse(method: str, extra: int, runs: int) -> None:
         raise UsageError(f"runs={runs}: at least 1 is needed")
 
 
-def _notes(parts: _Sure) -> tuple[str, ...]:
+def _notes(parts: SureParts) -> tuple[str, ...]:
     size, pairs = parts.machine.size, len(parts.apart) // 2
     reached = f"{len(parts.ways)} of {size} states can be reached whatever the system chooses"
     return (*parts.machine.notes, f"{reached}, {pairs} of {size * (size - 1) // 2} pairs of states told apart")
 
 
-def _worth(method: str, parts: _Sure, extra: int, runs: int) -> str:
+def _worth(method: str, parts: SureParts, extra: int, runs: int) -> str:
     shown = (
         "if it is reset before each run, and every answer to a test that it can give was seen when the test was run "
         f"{_times(runs)} (the complete testing assumption: no number of runs can prove it)"

@@ -25,7 +25,7 @@ _FLOOD: Final = 100_000
 
 @dataclass(frozen=True)
 class Echo:
-    """An open line to a system that sends back each frame, and ends after it has sent back `bye`.
+    """An open `line` to a system that sends back each frame, and ends after it has sent back `bye`.
 
     `ending` is the reason of that end; None means that this system never ends. `ended` waits until the adapter can see
     the end; if the adapter sees it only by sending more (UDP), `ended` sends something. `data` is a frame with whatever

@@ -116,6 +116,7 @@ class Guess:
 
 
 Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
+"""What a run consists of, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from otf.trace.verdict import Verdict
 
 DIGITS: Final = 6  # decimals of the times in a trace, in seconds
 
-FORMAT: Final = 1
-DROPPED: Final = "dropped"
+FORMAT: Final = 1  # of traces; it changes if an older otf could misread them
+DROPPED: Final = "dropped"  # the line that stands for the middle of a long trace
 LARGEST: Final = 1 << 30
 """The most bytes of a trace; a longer one loses its middle."""
-TraceLine = dict[str, Any]
-Mode = Literal["strict", "eager"]
+TraceLine = dict[str, Any]  # a line of a trace, as JSON
+Mode = Literal["strict", "eager"]  # whether a run waited for silence after each answer
 _NAMES: Final[Mapping[type, str]] = {
     kind: kind.__name__.lower() for kind in (Sent, Seen, Quiet, Taken, Closed, Stalled, Guess)
 }
@@ -31,7 +31,14 @@ _NAMES: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The conditions of a run: enough to judge its trace again and to repeat it. Times are in seconds."""
+    """The conditions of a run: enough to judge its trace again and to repeat it. Times are in seconds.
+
+    `run` is the id of this run, `path` the number of its path in the campaign. `bench` and its `parameters` name the
+    system; `fingerprint` changes with the text of the model, and `versions` are those of what took part. `seed`,
+    `strategy`, `mode` and `inputs` are how inputs were chosen, `burst` is how many were sent at once. `quiescence`,
+    `latency` and `busy` are the times of the bench. `shrunk`: shrinking made this run. `runs` is how often its inputs
+    ran. `format` is the version of the format.
+    """
 
     run: str
     bench: str
@@ -157,8 +164,8 @@ def hasher() -> blake2b:
 class LineChain:
     r"""Lines that each end with the digest of the line before, so that the next line reveals any change or loss.
 
-    A kill or a full disk may cut a line short. The digest then covers the part that was written, and the next line
-    begins after a line break.
+    A kill or a full disk may cut a line short (`torn`). The digest then covers the part that was written, and the next
+    line begins after a line break.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')

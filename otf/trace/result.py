@@ -14,16 +14,19 @@ from otf.trace.requirements import RequirementResult, unmet
 from otf.trace.requirements import tally as requirements_tally
 from otf.trace.verdict import Outcome
 
+# why nothing was tested
 ONLY_MALFORMED: Final = (
     "only malformed inputs were sent, and after these the model allows any answer: what they did to the system shows "
     "in valid inputs; send some (a lower share, --malformed 0.1)"
 )
+# why nothing was tested
 ONLY_UNSPECIFIED: Final = (
     "the first input of each path is one that the model does not specify, and after it any answer is allowed: send "
     "specified inputs, too, or let the model specify these (`--inputs all` expects that they are ignored)"
 )
 
 
+# why nothing was tested
 ONLY_KNOWN: Final = (
     "each path showed a known issue at its first input, and behind one the state is a guess: no other failure could "
     "decide; repair it, or let the model allow what the system does there"
@@ -57,7 +60,7 @@ def counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailureResult:
-    """One kind of failure: how many paths showed it, and its shortest trace with its steps.
+    """One kind of failure, by its `signature`: how many paths showed it, and its shortest `trace` with its `steps`.
 
     `paths` is 0 if only the run of a saved failure showed it; `title` describes the failure of this trace by its
     values.
@@ -82,7 +85,7 @@ GUESSES: Final = 3  # failures after others that are shown: a wrong guess has ma
 
 @dataclass(frozen=True, slots=True)
 class GuessedResult:
-    """A failure that `count` paths showed only after one of the kind `after`, and its first trace.
+    """A failure (`signature`) that `count` paths showed only after one of the kind `after`, and its first `trace`.
 
     It may be due to the guess of the state from which these paths went on, and does not count as a failure. `title`
     describes the failure of this trace by its values, `first` the failure before it.
@@ -107,7 +110,7 @@ class GuessedResult:
 
 @dataclass(frozen=True, slots=True)
 class KnownIssueResult:
-    """A known issue of the bench: its description, how many paths showed it, and the shortest trace.
+    """A known issue of the bench: what it `says`, how many `paths` showed it, the shortest `trace` with its `steps`.
 
     >>> KnownIssueResult("it answers late after a reset", 0).trace
     ''
@@ -125,7 +128,7 @@ class KnownIssueResult:
 
 @dataclass(frozen=True, slots=True)
 class InconclusiveResult:
-    """The paths that are inconclusive for one reason: their number, and the trace of the first.
+    """The `paths` that are inconclusive for one reason (`why`): their number, and the `trace` of the first.
 
     >>> InconclusiveResult("the line was lost", 2, "path-0003.jsonl").why
     'the line was lost'
@@ -140,15 +143,16 @@ class InconclusiveResult:
 class CampaignResult:
     """What to report about a campaign, wherever it is reported.
 
-    `silence` counts the paths by how their silences are known. `truncated` counts those that ended at an unspecified
-    input, `short` those cut short by the end of the time. `late` counts the outputs that came after the quiescence
-    time. `unfinished` paths, with `unfinished_steps` steps, were in progress when the campaign was interrupted, and
-    count nowhere else. `parts` maps what the campaign spent time on to seconds. `failed_starts` counts starts of the
-    system that were tried again after a pause; `devices_out` stopped answering. `requirements` are those of the bench.
-    `trouble` is the error that ended contact with the system, `untested` the reason why nothing was tested. `heard`:
-    some output was seen. `full`: there were more different failures than can be told apart. `unshown` counts paths that
-    passed before the campaign was resumed, as its journal says, but have no trace. `guessed` are failures seen only
-    after others, which do not affect the verdict.
+    `paths` and `steps` count what was judged. `failures`, `known_issues` and the `inconclusive` paths are its findings.
+    `interrupted`: a signal ended it. `silence` counts the paths by how their silences are known. `truncated` counts
+    those that ended at an unspecified input, `short` those cut short by the end of the time. `late` counts the outputs
+    that came after the quiescence time. `unfinished` paths, with `unfinished_steps` steps, were in progress when the
+    campaign was interrupted, and count nowhere else. `parts` maps what the campaign spent time on to seconds.
+    `failed_starts` counts starts of the system that were tried again after a pause; `devices_out` stopped answering.
+    `requirements` are those of the bench. `trouble` is the error that ended contact with the system, `untested` the
+    reason why nothing was tested. `heard`: some output was seen. `full`: there were more different failures than can be
+    told apart. `unshown` counts paths that passed before the campaign was resumed, as its journal says, but have no
+    trace. `guessed` are failures seen only after others, which do not affect the verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))

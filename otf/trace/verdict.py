@@ -11,6 +11,7 @@ Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 FailureKind: TypeAlias = Literal[
     "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
 ]
+"""What went wrong; `WORDS` has a sentence for each."""
 
 ABSENT: Final = "it had not come"
 """What the times of a failure say at last where another output was due before the one that was seen."""
@@ -114,7 +115,7 @@ class Failure:
     for machines. `before` holds the outputs already seen in that step. If the model has windows, `times` states in
     seconds what was due when, and `off` how far outside all of them the event was. `violates` holds the requirements of
     the outputs that were due but did not come; with several, it is `unclear` which of them the system violates.
-    `together` is how many inputs were in flight, the last being that of `step`.
+    `together` is how many inputs were in flight, the last being that of `step`. `note` adds what else explains it.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind

@@ -24,7 +24,7 @@ from otf.values.text import as_text, became, changes, message_of, show, showing
 
 @dataclass(frozen=True)
 class Rows:
-    """The arguments for calling a function: their names, and the rows of their values; made by `rows`.
+    """The arguments for calling a function: their `names`, and the rows of their `values`; made by `rows`.
 
     `columns` are the enumerations that the rows combine, one for each name.
 

@@ -34,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Bounds of the number of elements in a string or collection; `max_length=None`: no upper bound.
+    """Bounds of the number of elements in a string or collection, from `min_length` to `max_length` (None: no bound).
 
     >>> from otf.values import every
     >>> list(every(Annotated[list[bool], Size(1, 1)]))
@@ -47,7 +47,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The characters that strings are made of, or the bytes that `bytes` are made of.
+    """The characters (`symbols`) that strings are made of, or the bytes that `bytes` are made of.
 
     >>> from otf.values import every
     >>> every(Annotated[str, Alphabet("ab")]).first(4)

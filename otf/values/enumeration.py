@@ -196,8 +196,8 @@ _MASK: Final = 2**64 - 1
 class Enumeration(Generic[T]):
     """The values of a type, made lazily; returned by `every`, `enumerated` and `given`.
 
-    Each iteration starts again from the first value, with fresh copies of mutable values. `origin` is the Hypothesis
-    strategy that generated the values, if any.
+    Each iteration starts again from the first value, with fresh copies of mutable values. `tiers` are the values by
+    size, `origin` is the Hypothesis strategy that generated the values, if any.
 
     >>> from otf.values import every
     >>> numbers = every(int)

@@ -111,7 +111,7 @@ def _some(keys: list[Tier]) -> bool:
 
 @dataclass(frozen=True)
 class FiniteFunction:
-    """A function that returns `default`, except for the rows of arguments in its table.
+    """A function that returns `default`, except for the rows of arguments in its `table`.
 
     >>> even = FiniteFunction((((0,), True), ((2,), True)), False)
     >>> even(2), even(3), even

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.gallery import FOLDER, PICTURES
+from benchmarks.gallery import FOLDER, PICTURES, RUNS, run_of
 from otf.explore.exports import dot, marks
 from tests.cli.command import otf
 
@@ -38,3 +38,16 @@ def test_a_drawing_follows_its_model(name: str) -> None:
     drawn = {unescape(each) for each in re.findall(r"<text [^>]*>([^<]*)</text>", drawing)}
     assert drawn == {line.replace("\\\\", "\\").replace('\\"', '"') for line in labels} - {""}
     assert drawing.count('class="edge"') == text.count(" -> ")
+
+
+def test_each_real_system_has_a_run() -> None:
+    """Its picture stands on the page, under its name."""
+    page = PAGE.read_text("utf-8")
+    shown = re.findall(r"^### (\w+)\n\n\[!\[a run of \1\]\(gallery/run-\1\.svg\)\]", page, re.MULTILINE)
+    assert shown == list(RUNS)
+
+
+@pytest.mark.parametrize("name", ["supply", "session_device"])
+def test_a_run_follows_its_model(name: str) -> None:
+    """It is what `python -m benchmarks.gallery` draws today."""
+    assert (FOLDER / f"run-{name}.svg").read_text("utf-8") == run_of(name)

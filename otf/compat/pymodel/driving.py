@@ -24,13 +24,13 @@ MOMENT = 0.001  # seconds between two calls of a stepper whose wait() returns at
 
 
 class Live(Spec[Any, Call]):
-    """The spec of a system behind a stepper.
+    """The spec of a system behind a stepper: a `composition` of models, with the texts of their modules (`sources`).
 
     Only its enabler judges an observable action, whatever its domain contains. In a state where the model enables no
     other action, and a run may not end, an observation is required: silence is a failure.
 
-    Unless they are `ordered`, each observable action has its own port, so that different ones may overtake each other.
-    The threads of a stepper put them into its queue in any order.
+    Unless they are `ordered`, each observable action has its own port (`ports`), so that different ones may overtake
+    each other. The threads of a stepper put them into its queue in any order.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

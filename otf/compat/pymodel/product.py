@@ -34,7 +34,9 @@ class Composition(Spec[Any, Call]):
 
     An action of several parts happens if all of them enable it, with equal arguments and results; a part that has
     neither accepts any. If a part is nondeterministic, so is the product. `accepting` and `safe` are functions of a
-    state; `runs` has a composition for each run of the test suites. `load` makes compositions of modules:
+    state; `runs` has a composition for each run of the test suites. `parts` are the models, `actions` the names of all
+    actions, `observed` those that the system does by itself, `cleanup` those that end a run. `load` makes compositions
+    of modules:
 
     >>> from otf.compat.pymodel import lamp, load
     >>> composition = load(lamp.__file__).spec
@@ -145,7 +147,8 @@ def plainly(then: Effect) -> Transition[Any]:
 class Numbers(NamedTuple):
     """The numbers that PyModel's analyzer prints about an exploration; `whole`: no bound cut anything off.
 
-    Finished states and dead ends have no transition; a run may end in a finished state, but not in a dead end.
+    They are the numbers of `states`, `transitions`, `accepting` states (a run may end there) and `unsafe` ones. States
+    that are `finished` and `dead_ends` have no transition; a run may end in a finished state, but not in a dead end.
 
     >>> Numbers(2, 2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True).states
     2
@@ -187,7 +190,7 @@ CONFIG = "PYMODEL CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Loaded modules of PyModel: their product as a spec, and `notes` on where PyModel and otf may differ.
+    """Loaded `modules` of PyModel: their product as a `spec`, and `notes` on where PyModel and otf may differ.
 
     >>> from otf.compat.pymodel import lamp
     >>> load(lamp.__file__).notes
