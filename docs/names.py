@@ -89,7 +89,10 @@ def _links(path: str) -> str:
         found = getattr(import_module(package), name)
     except ImportError:
         return ""  # a part of a class
-    links = [f'<a href="../{page}">{escape(title)}</a>' for page, title in _guides(package.rpartition(".")[2] if name == "bench" else name)]
+    links = [
+        f'<a href="../{page}">{escape(title)}</a>'
+        for page, title in _guides(package.rpartition(".")[2] if name == "bench" else name)
+    ]
     if not links and (users := _users(path, name)):
         links = ["used by " + ", ".join(f'<a href="{page}"><code>{user}</code></a>' for page, user in users)]
     elif not links:

@@ -22,7 +22,7 @@ MOST: Final = 1_000
 
 
 class PropertyStep(NamedTuple):
-    """A step of a run: an `input` (None: the system spoke by itself), and the outputs before the next input, in order.
+    """A step of a run: an `input` (None: the system spoke by itself), and the `outputs` before the next input.
 
     >>> PropertyStep("coin", ("tea",)).outputs
     ('tea',)

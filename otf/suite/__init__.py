@@ -196,7 +196,7 @@ class Suite:
         return "\n".join([f"{size}, {machine_}", *self.notes, self.guarantee])
 
 
-AUTO: Final = "auto"
+AUTO: Final = "auto"  # the shortest suite of RIVALS
 RIVALS: Final = ("chain", "spy", "hsi", "h")
 """The methods from which `auto` takes the shortest suite, the first of equally short ones."""
 

@@ -58,7 +58,7 @@ class Alphabet:
 
 
 class Among:
-    """The values of a type, listed.
+    """The `values` of a type, listed.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Among(0, 7, 255)]))
