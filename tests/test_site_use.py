@@ -275,7 +275,6 @@ ASKED = {
     "timeout": "questions.html",
     "watchdog": "howto-first-minutes.html",
     "heartbeat": "howto-first-minutes.html",
-    "live": "questions.html",
     "stderr": "questions.html",
     "retry": "questions.html",
     "windows": "questions.html",
