@@ -112,7 +112,7 @@ def test_within_bounds_it_is_passed() -> None:
 
 def test_what_there_is_to_ask(tmp_path: Path) -> None:
     """The errors for an unknown law and for an invariant that is not a function list the possibilities."""
-    assert "--law totl: choose among deterministic, " in failed("check", "coffee", "--law", "totl")
+    assert "--law totl: did you mean total? choose among deterministic, " in failed("check", "coffee", "--law", "totl")
     spec = written(tmp_path)
     told = failed("check", spec, "--invariant", f"{tmp_path / 'tank.py'}:number")
     assert "this is not a function of a state" in told

@@ -86,7 +86,7 @@ def test_no_contact_ends_it(folder: Path) -> None:
             "machine.py/below/dry: the folder cannot be written (Not a directory)",
         ),
         (("machine.py", "--fault", "dry"), "machine.py ships no mutants; without --fault its model is mutated"),
-        (("coffee", "--operator", "swop"), "--operator swop: choose among drop, double, field"),
+        (("coffee", "--operator", "swop"), "--operator swop: did you mean swap? choose among drop, double, field"),
         (("coffee", "--model", "--mode", "lazy"), "--mode lazy: choose one of eager, strict"),
         (("conference", "--set", "entity=x"), "fault= is for the reference entity only"),
         (("machine.py:faulty", "--fault", "gone"), "line 62: RuntimeError: no such machine"),
