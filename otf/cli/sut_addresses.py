@@ -15,7 +15,7 @@ import msgspec
 
 from otf import adapters
 from otf.adapter import Bench, Opener, Port
-from otf.errors import UsageError
+from otf.errors import UsageError, choose, near
 from otf.framing import Framing
 
 FORMS: Final = """\
@@ -84,7 +84,9 @@ def _adapter_of(url: str) -> str:
     # COM3 on Windows, or any path
     if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
         return "serialport"
-    raise UsageError(f"{url!r} is not an address of a system; write one of\n{FORMS}")
+    raise UsageError(
+        f"{url!r} is not an address of a system; {f'{near(scheme, _ADAPTERS)} write'.lstrip()} one of\n{FORMS}"
+    )
 
 
 def _named(bench: Bench, text: str) -> tuple[str, str]:
@@ -96,10 +98,8 @@ def _named(bench: Bench, text: str) -> tuple[str, str]:
         raise UsageError(f"{message}; --set KEY=VALUE changes the parameters of its function")
     if len(bench.ports) == 1 and not (equals and name.isidentifier()):
         return next(iter(bench.ports)), text
-    message = (
-        f"--sut {text}: the bench {bench.name} has the ports {', '.join(bench.ports)}; write PORT=URL, with one of"
-    )
-    raise UsageError(f"{message}\n{FORMS}")
+    hint = choose(name, bench.ports, f"the bench {bench.name} has the ports")
+    raise UsageError(f"--sut {text}: {hint}; write PORT=URL, with one of\n{FORMS}")
 
 
 def _kind(opener: Opener) -> str:

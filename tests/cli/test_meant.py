@@ -72,6 +72,8 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
         ("run coffee --inputs mixd", "'mixed'; did you mean mixed?"),
         ("run coffee --known 5", "No such option: --known\n"),
         ("run coffee --set fault=fre", "did you mean free?"),
+        ("mutants coffee --fault dri", "--fault dri: did you mean dry? coffee ships dry, free, full"),
+        ("run coffee --sut tpc://127.0.0.1:1", "is not an address of a system; did you mean tcp? write one of\n"),
         ("check coffee --law totle", "--law totle: did you mean total? choose among"),
         ("run mime.py", "mime.py: there is no such file; did you mean mine.py?"),
         ("run nothing-like-it.py", "there is no such file; otf looked in /"),

@@ -15,7 +15,7 @@ from otf.cli.progress import listening
 from otf.cli.signals import Done, interruptible
 from otf.cli.tools.model_commands import MutantsCommand
 from otf.cli.tools.model_mutants import mutate_model
-from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, UsageError, choose
 from otf.mutation import bench_of
 from otf.spec import Spec
 from otf.trace.result import InconclusiveResult, counted
@@ -97,8 +97,8 @@ def _mutants(bench: str, loaded: Bench, only: list[str] | None) -> dict[str, str
     shipped = dict(loaded.mutants)
     unknown = [name for name in only or () if name not in shipped]
     if unknown:
-        ships = f"ships {', '.join(shipped)}" if shipped else "ships no mutants; without --fault its model is mutated"
-        raise UsageError(f"--fault {unknown[0]}: {bench} {ships}")
+        none = f"{bench} ships no mutants; without --fault its model is mutated"
+        raise UsageError(f"--fault {unknown[0]}: {choose(unknown[0], shipped, f'{bench} ships') if shipped else none}")
     return {name: says for name, says in shipped.items() if not only or name in only}
 
 
