@@ -374,6 +374,29 @@ def test_a_guessed_register_is_tried_on_the_system(tmp_path: Path) -> None:
     assert ('"call 47114"' in learnt, '"ride {r2}"' in learnt, "'room'" in learnt) == (True, True, False)
 
 
+JUNK = """
+from dataclasses import dataclass
+from otf import Bench, Spec
+from otf.adapters import inprocess
+from otf.codec import lines
+@dataclass(frozen=True)
+class Ask:
+    pass
+codec = lines({Ask: "ask"})
+spec = Spec(lambda state, _inp: [], 0, [Ask()])
+bench = Bench.on_ports(spec, codec, {"p": inprocess(lambda: lambda _: b"junk")})
+"""
+
+
+def test_an_answer_that_cannot_be_decoded_is_learnt(tmp_path: Path) -> None:
+    """The bench that is written decodes it as learning did, so the system passes."""
+    (tmp_path / "junk.py").write_text(JUNK)
+    done = otf("learn", tmp_path / "junk.py", "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    ran = otf("run", tmp_path / "out" / "learned.py", "--traces", 2, "--steps", 5, "--out", tmp_path / "run")
+    assert ran.status == 0, ran.err + ran.out
+
+
 def test_properties_are_checked_on_what_was_learnt(tmp_path: Path) -> None:
     """A property that the machine violates is tried on the system, which confirms it: the exit status is 1."""
     (tmp_path / "safe.py").write_text(

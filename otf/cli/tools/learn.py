@@ -29,7 +29,7 @@ from otf.cli.tools.learn_registers import tried
 from otf.cli.tools.learn_report import line
 from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, lines_of, messages, named, unescaped
 from otf.cli.tools.report import open_page
-from otf.codec.malformed import Malformed
+from otf.codec.malformed import Malformed, Unreadable
 from otf.errors import FAIL, INCONCLUSIVE, PASS, OtfError, UsageError
 from otf.explore import explore
 from otf.explore.exports import marks
@@ -237,6 +237,9 @@ def _model(learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -
         return written(learnt, known, *origin.plain.code())
     imports, system = _bench_of(origin)
     own = f'spec=spec, inputs="uioco", mutants={{}}, requirements=type({system}.requirements)()'
+    if any(isinstance(value, Unreadable) for outputs in learnt.symbols.outputs.values() for _, value in outputs):
+        imports = ["from otf.codec.malformed import MalformedCodec", *imports]
+        own = f"{own}, codec=MalformedCodec({system}.codec)"
     return written(learnt, known, [f"bench = replace({system}, {own})"], imports)
 
 
