@@ -130,11 +130,11 @@ def _port(key: Hashable) -> str:
 def aligned(a: EventList, b: EventList, wrong: tuple[int, int] = (-1, -1)) -> AlignedEvents:
     """Align two runs; events with equal keys are the same, but not one at which only one run failed (`wrong`).
 
-    A word that only one run has may be drawn by the system, as ids and ports are: such events are the same (`~`) as
-    long as each word of one run stands for one word of the other.
+    A word that only one run has may be drawn by the system, as ids are: such events are the same (`~`) as long as each
+    word of one run stands for one word of the other. A plain number is drawn only if it comes back in an input:
+    otherwise it may be a balance, or a temperature.
     """
-    words = [{word for text in side.texts for word in long_words(text)} for side in (a, b)]
-    one, other = _masked(a, words[0] - words[1], wrong[0]), _masked(b, words[1] - words[0], wrong[1])
+    one, other = _masked(a, _drawn(a) - _words(b), wrong[0]), _masked(b, _drawn(b) - _words(a), wrong[1])
     pairs, uncompared = _pairs(one, other)
     names: tuple[dict[str, str], dict[str, str]] = {}, {}
     rows: list[_Aligned] = []
@@ -147,6 +147,14 @@ def aligned(a: EventList, b: EventList, wrong: tuple[int, int] = (-1, -1)) -> Al
             mark = "~" if one[i] == other[j] and _renamed(a.texts[i], b.texts[j], names) else "|"
         rows.append((mark, i, j))
     return AlignedEvents(a, b, rows, uncompared)
+
+
+def _words(run: EventList, begin: str = "") -> set[str]:
+    return {word for text in run.texts if text.startswith(begin) for word in long_words(text)}
+
+
+def _drawn(run: EventList) -> set[str]:
+    return _words(run, "-> ") | {word for word in _words(run) if not word.isdigit()}
 
 
 def _masked(run: EventList, own: set[str], wrong: int) -> list[Hashable]:

@@ -167,10 +167,18 @@ def test_words_that_the_system_draws_are_no_difference() -> None:
 
 def test_a_value_at_which_one_run_failed_is_a_difference() -> None:
     """Even if it might be a word that the system drew."""
-    right, wrong = trace(["-> 'get'", "<- 1500"]), trace(["-> 'get'", "<- 1700"])
+    right, wrong = trace(["-> 'get'", "<- 'key1500'"]), trace(["-> 'get'", "<- 'key1700'"])
     assert compared(right, wrong).event is None
     wrong.wrong = 1
     assert [compared(right, wrong).event, compared(wrong, right).event] == [2, 2]
+
+
+def test_a_plain_number_that_comes_back_in_no_input_is_a_difference() -> None:
+    """It may be a balance; a number that the tester sends back is an id."""
+    one, other = (trace(["-> 'get'", f"<- {number}", "-> 'next'"]) for number in (1500, 1700))
+    assert compared(one, other).event == 2
+    one, other = (trace(["-> 'get'", f"<- {number}", f"-> {number}"]) for number in (1500, 1700))
+    assert compared(one, other).event is None
 
 
 def test_after_an_insertion_the_same_events_stand_side_by_side() -> None:
