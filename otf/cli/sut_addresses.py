@@ -84,9 +84,8 @@ def _adapter_of(url: str) -> str:
     # COM3 on Windows, or any path
     if url.startswith("/") or (url[:3].upper() == "COM" and url[3:4].isdigit()):
         return "serialport"
-    raise UsageError(
-        f"{url!r} is not an address of a system; {f'{near(scheme, _ADAPTERS)} write'.lstrip()} one of\n{FORMS}"
-    )
+    hint = near(scheme, _ADAPTERS) if scheme not in _ADAPTERS else ""
+    raise UsageError(f"{url!r} is not an address of a system; {f'{hint} write'.lstrip()} one of\n{FORMS}")
 
 
 def _named(bench: Bench, text: str) -> tuple[str, str]:
