@@ -21,6 +21,7 @@ ALGORITHMS: Final = {
     "lsharp": "apartness in a tree of all answers (Vaandrager and others 2022)",
     "lstar": "a table (Angluin 1987)",
 }
+CONFIRMED: Final = 4  # paths that answer a counterexample alike, where some answers differed
 BATCH: Final = 8  # tests to ask at once, if that many paths may run at once
 
 
@@ -199,8 +200,11 @@ class Learner:
         return word
 
     def _confirm(self, word: Word, hypothesis: LearntMachine) -> Word | None:
-        """Return a counterexample confirmed by a second path, so that a loss on the line does not count."""
-        if self.answers.count(word) == 1:
+        """Return a counterexample confirmed by more paths, so that losses on the line do not count.
+
+        Where the line loses messages, two alike are not enough: a lost input that is silent anyway leaves no trace.
+        """
+        while self.answers.count(word) < (2 if self.answers.needed == 1 else CONFIRMED):
             (outputs,) = self._drive([word])
             self._heard(word, outputs)
             if self.answers.changed:

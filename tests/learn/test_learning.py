@@ -84,9 +84,12 @@ def test_a_silent_lock_opens_once_the_suites_are_long_enough(length: int, extra:
     assert learning.run("kv", extra=extra).size == states
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])
 def test_a_lost_message_makes_no_state(seed: int) -> None:
-    """One message in a hundred is lost, in either direction: the answers that come more often decide."""
+    """One message in a hundred is lost, in either direction: the answers that come more often decide.
+
+    With seed 4 two paths answer a counterexample alike, and wrongly.
+    """
     machine = lock(6, 4)
     learning = Learner(4, driving(machine, loss=0.01, seed=seed), seed=seed)
     found = learning.run("kv", extra=1)
