@@ -181,6 +181,7 @@ class Wander:
     seed: int
     limit: int
     mode: InputMode
+    least: int = 0
 
     def chooser(self) -> Chooser:
         """Return what chooses its inputs in one run."""
