@@ -16,7 +16,7 @@ from otf.campaign.settings import UNLIMITED
 from otf.cli.output import harmless, is_terminal, warn
 from otf.cli.signals import SIGNALS
 from otf.core import Node, View
-from otf.trace.events import Event, Quiet, Sent
+from otf.trace.events import Event, Guess, Quiet, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
 
@@ -34,8 +34,8 @@ FEW: Final = 10  # a lower rate gets a decimal: 0.4 is not 0
 class Figures:
     """Counts what a campaign does. All times are in seconds; an event's time counts from the start of its path.
 
-    `counted` is the number of steps on paths that count. `met` holds the states that the system was certainly in;
-    `pairs` holds those states with each input sent in them.
+    `counted` is the number of steps on paths that count. `met` holds the states that the system was certainly in, not
+    those behind a failure, which are guessed; `pairs` holds those states with each input sent in them.
     """
 
     settings: Settings
@@ -52,11 +52,13 @@ class Figures:
     _at: dict[int, float] = field(default_factory=dict[int, float])
     _steps: dict[int, int] = field(default_factory=dict[int, int])
     _node: dict[int, Node | None] = field(default_factory=dict[int, Node | None])
+    _guessed: set[int] = field(default_factory=set[int])
 
     def enabled(self, number: int, view: View) -> None:
         """Note the possible states of a path."""
         self.possible = len(view.nodes)
-        self._node[number] = node = view.nodes[0] if len(view.nodes) == 1 else None
+        certain = len(view.nodes) == 1 and number not in self._guessed
+        self._node[number] = node = view.nodes[0] if certain else None
         if node is not None:
             self.met.add(node)
 
@@ -69,6 +71,8 @@ class Figures:
             self.waited += passed
         elif isinstance(event, Sent):
             self._sent(number, event)
+        elif isinstance(event, Guess):
+            self._guessed.add(number)
 
     @property
     def steps(self) -> int:
@@ -82,6 +86,7 @@ class Figures:
         self.failures += failed
         for table in (self._at, self._steps, self._node):
             table.pop(number, None)
+        self._guessed.discard(number)
 
     def left(self, seconds: float) -> float | None:
         """Return the estimated seconds left, from the rate over the first `seconds`; None without an estimate.

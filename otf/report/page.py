@@ -146,6 +146,8 @@ def coverage(gathered: Gathered) -> Markup:
     visited = gathered.coverage.transitions
     points = [*gathered.growth, (gathered.steps, gathered.growth[-1][1])]
     caption = f"Transitions of the model that were visited ({visited}), over the steps of all paths."
+    if gathered.result.failed or gathered.result.seen_issues:
+        caption += " Behind a failure otf guesses the state, so nothing counts there."
     return joined(tag("p", caption), growth(points, visited.explored if visited.is_share else visited.visited))
 
 

@@ -16,7 +16,7 @@ from otf.cli.progress import Figures, Moving, Reporting, ShrinkFigures, board, h
 from otf.cli.summary import SummaryPrinter
 from otf.core import Model, Monitor, Oracle, Routes, View
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Quiet, Seen, Sent
+from otf.trace.events import Guess, Quiet, Seen, Sent
 from tests.cli.test_summary import PATH, SIGNATURE
 
 
@@ -48,6 +48,17 @@ def driven() -> Figures:
         assert monitor.tell(event) is None
     told.enabled(1, offered(monitor))
     return told
+
+
+def test_states_behind_a_failure_are_not_met() -> None:
+    """They are guessed, as in the report; the next path of that lane is certain again."""
+    told, monitor = figures(), Monitor(ORACLE)
+    told.event(1, Guess(1.0))
+    told.enabled(1, offered(monitor))
+    assert not told.met
+    told.path(1, 1, failed=True)
+    told.enabled(1, offered(monitor))
+    assert len(told.met) == 1
 
 
 def test_what_is_counted() -> None:
