@@ -121,7 +121,7 @@ def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
 
 def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
     """Yield what the traces show, as far as a second is enough to judge them."""
-    visits, sent, until = VisitedSpace(whole), set[type](), time.process_time() + PATIENCE
+    visits, sent, until = VisitedSpace(whole), dict[Hashable, type](), time.process_time() + PATIENCE
     part = "in the first second of judging, "
     with suppress(TimeoutError):
         for file in sorted(file for file in out.iterdir() if PATH.fullmatch(file.name)):
@@ -129,9 +129,9 @@ def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:
         part = ""
     yield f"{part}{visits.coverage}"
     model = Model(bench.spec, bench.oracle().model.routes)
-    yield from _never_sent(model, whole, sent)
+    yield from _never_sent(model, whole, {*sent.values()})
     if not part:
-        met = _Met(lambda key: key in visits.states, lambda key: key in visits.inputs)
+        met = _Met(lambda key: key in visits.states, lambda key: key in sent)
         yield from met.missing(model, whole, "never")
 
 
@@ -146,17 +146,19 @@ def _never_sent(model: Model, whole: Space, sent: set[type]) -> Iterator[str]:
         yield f"never sent: {', '.join(never)}; step() yields nothing for such an input in the initial state"
 
 
-def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float, sent: set[type]) -> None:
+def _follow(file: Path, bench: Bench, visits: VisitedSpace, until: float, sent: dict[Hashable, type]) -> None:
     walkers = list[Walker]()
 
     def step(traced: TracedEvent, monitor: Monitor) -> None:
         if time.process_time() > until:
             raise TimeoutError
         if isinstance(traced.event, Sent):
-            sent.add(type(message_of(traced.event.input)))
+            inp = traced.event.input
+            sent[monitor.oracle.model.symbol(inp).key] = type(message_of(inp))
         if not walkers:
             walkers.append(Walker(visits, monitor.oracle.model))
-        walkers[0].event(traced.event, monitor)
+        if not monitor.past:  # behind a failure the state is a guess
+            walkers[0].event(traced.event, monitor)
 
     with reading(str(file)) as reader:
         judge(reader, bench, on_step=step)

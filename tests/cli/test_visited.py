@@ -104,3 +104,23 @@ def test_an_uptime_that_a_failing_system_never_reaches(tmp_path: Path) -> None:
         "--until uptime=1h: not reached: 3 paths ended before, and no other begins after that time; "
         "the longest uptime is 7.0 s"
     )
+
+
+KNOWN = """
+from dataclasses import replace
+from otf.adapter import KnownIssue
+from otf.models.coffee import bench as coffee
+
+bench = replace(coffee(fault="free"), known_issues=(KnownIssue(lambda failure: True, "for free"),))
+"""
+
+
+def test_behind_a_known_issue_nothing_was_visited(tmp_path: Path) -> None:
+    """There the state is guessed: the summary counts what the report counts, but an input that was sent was sent."""
+    (tmp_path / "known.py").write_text(KNOWN, encoding="utf-8")
+    call = ["--seed", "5", "--no-saved", "--traces", "2", "--out", str(tmp_path / "out")]
+    said = otf("run", str(tmp_path / "known.py"), *call).out
+    counts = otf("report", str(tmp_path / "out"), "--bench", str(tmp_path / "known.py"), "--json").data["visited"]
+    told = [f"{counts[each]['visited']} of {counts[each]['explored']} {each}" for each in ("states", "transitions")]
+    assert f"\nvisited: {', '.join(told)}\n" in said
+    assert "never sent" not in said
