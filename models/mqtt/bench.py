@@ -42,8 +42,9 @@ def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto"
     """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
 
     `version` is that of the protocol: aedes (1.2.0) speaks 3.1.1, and the bench tests aedes2 (2.0.0-beta.1) against 5.
-    After the inputs of some groups these brokers are known to depart from the standard: `also` is one of these groups
-    (see `ALSO`) or `all`, and the bench tries its inputs too. Raises UsageError.
+    Some inputs are known to make these brokers depart from the standard, so the bench leaves them out. They form groups
+    (see `ALSO`): if `also` names a group, the bench tries its inputs too; `all` stands for all groups. Raises
+    UsageError.
 
     >>> bench(version="5").name
     'mqtt'

@@ -120,8 +120,8 @@ class _Bits(Format):
 def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
     """Return the format of small numbers in whole bytes: the width of each in bits, the highest bits first.
 
-    The type of the field is tuple[int, ...], or a NamedTuple with as many fields. For flags, use a number and a field
-    of an IntFlag.
+    The type of the message's field is tuple[int, ...], or a NamedTuple with one field for each width. For flags, use
+    the format of a number, and an IntFlag as the type.
 
     >>> bits(4, 4).bound(tuple[int, ...], print).write((4, 5)).hex()
     '45'

@@ -21,8 +21,9 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 class RequirementEvidence:
     """The requirements that runs `reached` and `decided`. `follow` takes each event of a run; `end` ends the run.
 
-    A run reaches a requirement if a move that implements it may explain an event. It decides the requirement if every
-    explanation contains such a move: without these moves, the model does not allow the run.
+    A move of the model may implement a requirement. A run reaches the requirement if such a move may explain one of its
+    events. It decides the requirement if every explanation of the run contains such a move: a model without these moves
+    would not allow the run.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto

@@ -1,7 +1,8 @@
 """Drafts of benches from recorded conversations: messages, codec and a first model, all guessed.
 
-`draft_bench` reads a capture or a log and returns the text of a file. The recording may come from a stranger: none of
-it is executed, and it gets into the file only as literals, and as names made of letters and digits.
+`draft_bench` reads a capture or a log of a conversation and returns the text of a Python file with a bench. The
+recording may come from a stranger: none of it is executed, and it gets into the file only as literals, and as names
+made of letters and digits.
 """
 
 from __future__ import annotations

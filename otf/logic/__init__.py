@@ -67,10 +67,10 @@ def check(
 
     It tries the values of the arguments, small before large and fairly interleaved, until it has accepted `tests` of
     them. `sources` replace the types of the first arguments by another type, an iterable or a Hypothesis strategy.
-    `values` replaces a type wherever it occurs. `seed` selects another order. Values for which the property raises an
-    exception are a counterexample. The result is true if the property is proven or passed, so `assert check(prop)` is a
-    test. Raises UsageError if the property has an argument without values. Source: Koopman and Plasmeijer, "Testing
-    with Functions as Specifications", section 2.
+    `values` gives other values for a type, in every argument where that type occurs. `seed` selects another order.
+    Values for which the property raises an exception are a counterexample. The result is true if the property is proven
+    or passed, so `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
+    Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.
 
     >>> def absolute(number: int) -> bool: return abs(number) == number
     >>> check(absolute)
@@ -105,7 +105,7 @@ async def check_async(
 
 
 def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
-    """Return a property as a function and the rows of its arguments; the arguments are those of `check`.
+    """Return a property as a `Quantified`: its function, with the tuples of arguments to try.
 
     >>> def below_two(number: int) -> bool: return number < 2
     >>> quantify(below_two).table.names

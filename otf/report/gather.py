@@ -73,9 +73,10 @@ class PathSummary:
 class ReportedFailure:
     """All failures of one signature: `count` paths showed `failure`.
 
-    `file` is the shortest trace of one, with its `steps` and `events`; `shrunk`: it is the result of shrinking. `ended`
-    is why the search for a shorter trace ended early, `chance` how often its steps fail, and `bytes` those of the
-    failed output, as text. `kind` is the campaign's name for it, if it tells failures of this signature apart.
+    `file` is the shortest trace of such a failure, `steps` and `events` are the numbers of its steps and events, and
+    `shrunk` says whether it is the result of shrinking. `ended` says why the search for a shorter trace ended early,
+    `chance` how often the steps of the trace fail; `bytes` has the bytes of the failed output, as text. `kind` is the
+    campaign's name for these failures, if the campaign divides the failures of one signature into several kinds.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")

@@ -164,9 +164,10 @@ def _itself(inp: Symbol) -> Trait:
 
 
 def without_chunks(search: ShrinkSearch) -> Attempts:
-    """Leave out halves, quarters, ... of the best.
+    """Try to shorten the best run so far by leaving out halves of its inputs, then quarters, and so on.
 
-    It tries equal parts only three times: a fault that counts them needs all, and trying each has quadratic cost.
+    It leaves out equal parts at most three times: if the fault counts such parts, the run needs all of them, and trying
+    each has quadratic cost.
     """
     search.begin("chunks")
     best, size = search.best, len(search.best) // 2

@@ -1,6 +1,7 @@
-"""Simulation: systems made from specs, behind lines with latencies, in virtual time; the caller passes in all chance.
+"""Simulation in virtual time: systems made from specs, behind lines with latencies.
 
-`conduct` runs a session that tests a simulated world, with a tester that may be slow.
+`conduct` runs a session that tests a simulated world, with a tester that may be slow. The module draws no random
+numbers of its own: the caller passes in a `Random`.
 """
 
 from __future__ import annotations

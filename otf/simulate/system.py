@@ -70,12 +70,13 @@ class SimulatedSystem(Protocol):
 
 @dataclass(slots=True)
 class System:
-    """A conforming system: it takes any input, and does what the spec allows.
+    """A simulated system that conforms to a spec: it takes any input, and does what the spec allows.
 
-    `spec` is its model, `state` where it is; it draws from `random`. `port` returns the port of an output that does not
-    name one. `invent` returns a value if the spec gives only a class or a test. For an `Accept` it returns the outputs:
-    a tuple of values, or one for each of its ports. `otherwise` returns possible moves on an input that the spec leaves
-    open; without it, or if it returns none, the system ignores such an input.
+    `spec` is its model, `state` its current state; `random` decides where the spec leaves a choice. `port` returns the
+    port of an output that does not name one. `invent` returns a value where the spec gives only a class or a test;
+    where the spec has an `Accept`, `invent` returns its outputs: a tuple of values, or one value for each port of the
+    `Accept`. `otherwise` returns possible moves on an input that the spec does not specify; without it, or if it
+    returns none, the system ignores such an input.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto

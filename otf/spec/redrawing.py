@@ -43,9 +43,9 @@ def redraw_of(inputs: object) -> Redraw | None:
 
 
 class Within:
-    """The inputs of a spec whose states contain those of another, or that has fewer inputs.
+    """The inputs of a spec that was made from another spec: its states contain the other's, or it has fewer inputs.
 
-    `inner` returns the state of the other spec; `allow` returns whether an input belongs to this one, too.
+    `inner` returns the other spec's state within a state; `allow` returns whether the new spec has an input, too.
     """
 
     def __init__(

@@ -29,10 +29,10 @@ def uio(
     allowed: PairFilter | None = None,
     home: list[int] | None = None,
 ) -> Word | None:
-    """Return a shortest word whose outputs only `state` gives and none of the others; None if none was found.
+    """Return a shortest sequence of inputs that `state` answers as none of `others` does; None if none was found.
 
-    `allowed(state, input)` is true of the inputs that the word may use. `home` has the distance home from each state;
-    if given, the result is the word with the shortest way there and back.
+    Only inputs for which `allowed(state, input)` is true occur in the sequence. `home` has the distance from each state
+    back to a home state; with it, the result is the sequence that is shortest together with the way home.
     """
     start = (state, frozenset(others))
     seen = {start}

@@ -134,7 +134,7 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 
 
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
-    """Return paths that together cover all legs. Starting another path costs as much as `reset` inputs."""
+    """Return few short paths that together walk all legs. Starting another path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balancing_legs(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])

@@ -24,7 +24,7 @@ from otf.values.text import as_text, became, changes, message_of, show, showing
 
 @dataclass(frozen=True)
 class Rows:
-    """The arguments for calling a function: their `names`, and the rows of their `values`; made by `rows`.
+    """The arguments to call a function with: their `names`, and tuples of their `values` (the rows); made by `rows`.
 
     `columns` are the enumerations that the rows combine, one for each name.
 
@@ -47,11 +47,11 @@ class Rows:
 
 
 def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: Values | None = None) -> Rows:
-    """Return the rows of arguments for a function; `sources` replace the declared types of its first arguments.
+    """Return the tuples of arguments to call a function with: every combination of values for its parameters.
 
-    A source is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An
-    argument with a default keeps it, unless it has a source. Raises UsageError for an argument with neither a type nor
-    a source.
+    The values come from the declared types of the parameters; `sources` replace those of the first parameters. A source
+    is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An argument with
+    a default keeps it, unless it has a source. Raises UsageError for an argument with neither a type nor a source.
 
     >>> def hypotenuse(a: int, b: int) -> float: ...
     >>> rows(hypotenuse, [range(3, 5)]).values.first(3)

@@ -186,8 +186,8 @@ class Both(Tiers):
 def together(parts: list[Tiers]) -> Tiers:
     """Return the tuples with one value of each part.
 
-    For a long tuple, the two halves stay in memory rather than all parts but one: only the square root of the number of
-    tuples.
+    For a long tuple, it keeps all first halves and all second halves in memory. If it kept the tuples without their
+    last element, they would be far more: the number of halves is about the square root of the number of tuples.
     """
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)
