@@ -1,6 +1,6 @@
 """Logical properties: functions from values to True or False, which `check` tests systematically.
 
-The quantifiers try values in order, until one fails or they have tried enough.
+The quantifiers `for_all` and `exists` try values in order, until one decides or they have tried enough.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def check(
 ) -> PropertyResult:
     """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
 
-    It tries the values of the arguments, small before large and fairly interleaved, until it has accepted `tests` of
-    them. `sources` replace the types of the first arguments by another type, an iterable or a Hypothesis strategy.
+    It tries tuples of arguments, small values before large ones and fairly interleaved, until `tests` of them counted
+    as tests. `sources` replace the types of the first arguments by another type, an iterable or a Hypothesis strategy.
     `values` gives other values for a type, in every argument where that type occurs. `seed` selects another order.
     Values for which the property raises an exception are a counterexample. The result is true if the property is proven
     or passed, so `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
@@ -89,9 +89,9 @@ async def check_async(
     seed: int | None = None,
     values: Values | None = None,
 ) -> PropertyResult:
-    """Check a property as `check` does; the property may be an `async def`, or return something to await.
+    """Check a property that may be an `async def`, or return something to await; otherwise as `check` does.
 
-    It tries one row of values after the other, all on the caller's event loop.
+    It tries one tuple of arguments after the other, all on the caller's event loop.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -122,7 +122,7 @@ def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | No
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property; the generator yields what to await, and returns the result.
+    """Check a property in a generator: it yields each awaitable that its caller has to await, and returns the result.
 
     With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
 
@@ -155,11 +155,11 @@ def for_all(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B
 @overload
 def for_all(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return the property that a function holds for all values: `for_all(range(3), lambda i: ...)`.
+    """Return the property that a function is true of all values: `for_all(range(3), lambda i: ...)`.
 
-    The function is the last argument. Before it come the sources of its first arguments: types, iterables, Hypothesis
-    strategies, or results of `every`. Its other arguments take the values of their declared types, or of the sources in
-    `values`.
+    The function comes last. Before it come the sources of values for the function's first arguments: types, iterables,
+    Hypothesis strategies, or results of `every`. The function's other arguments take the values of their declared
+    types, or of the sources in `values`.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -176,7 +176,7 @@ def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B]
 @overload
 def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return the property that a function holds for at least one value; the arguments are those of `for_all`.
+    """Return the property that a function is true of at least one value; call it with the same arguments as `for_all`.
 
     >>> from otf.logic import check
     >>> check(exists(int, lambda number: number * number == 49))
@@ -228,7 +228,7 @@ OFFERED: Final = 1000  # values of an enumeration from which Hypothesis may choo
 
 
 class Trial(NamedTuple):
-    """The result for one row: the truth, and the exception, if any."""
+    """The result for one tuple of arguments: the truth, and the exception, if any."""
 
     finding: Truth
     error: Exception | None = None
@@ -240,7 +240,7 @@ class Trial(NamedTuple):
 
 
 def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Trial]:
-    """Evaluate a property on a row; an exception makes it fail."""
+    """Evaluate a property for one tuple of arguments; if it raises an exception, it fails."""
     try:
         return Trial((yield from applied(subject.function, row, tests)))
     except BrokenError as broken:
@@ -263,7 +263,7 @@ def by_name(values: Assignment) -> Mapping[str, object]:
 
 @dataclass
 class Tally:
-    """The counts of all rows so far, none of them a counterexample."""
+    """The counts of all tuples of arguments tried so far, while none of them is a counterexample."""
 
     tests: int = 0
     rejections: int = 0
@@ -305,10 +305,10 @@ class Tally:
 def minimal(
     subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
 ) -> Waiting[tuple[Assignment, Trial]]:
-    """Return the first row that fails in the order of the enumeration, with its values by name.
+    """Return the first tuple of arguments that fails, in the order small before large, with its values by name.
 
-    Without a seed, the search used that order. With a seed, the search tried all rows of earlier blocks; this tries the
-    earlier rows of the same block.
+    Without a seed, the search used that order already. With a seed, the search shuffled the tuples within blocks and
+    has tried all earlier blocks, so this function tries the earlier tuples of the same block.
     """
     table = subject.table
     start = place if seed is None else block_start(place)
@@ -320,7 +320,7 @@ def minimal(
 
 
 def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
-    """Return the simplest failing row that Hypothesis finds; None if it finds none, or no source is a strategy."""
+    """Return the simplest failing arguments that Hypothesis finds; None without any, or if no source is a strategy."""
     columns = subject.table.columns
     if all(column.origin is None for column in columns):
         return None

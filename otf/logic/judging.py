@@ -1,9 +1,9 @@
 """Properties, their connectives, and how they are evaluated.
 
-A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator that
-yields what to await, and receives the result. So the same code serves ordinary and asynchronous properties, and needs
-no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as Specifications", section
-2.
+A property is a bool, a `Property`, a function with typed arguments, or an awaitable. An evaluation is a generator: it
+yields an awaitable, and gets the result sent back. So the same code serves ordinary and asynchronous properties, and
+needs no event loop. The connectives are those of Koopman and Plasmeijer, "Testing with Functions as Specifications",
+section 2.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
 
 
 class BrokenError(Exception):
-    """A property raised an exception; `values` are those of the quantifiers around it."""
+    """A property raised an exception; `values` are the arguments that the quantifiers around it gave it."""
 
     def __init__(self, error: Exception, values: Assignment = ()) -> None:
         super().__init__(error, values)
@@ -73,11 +73,11 @@ class BrokenError(Exception):
 
 @dataclass(frozen=True)
 class Quantified(Property):
-    """A `function` quantified over rows of arguments, its `table`; returned by `for_all` and `exists`.
+    """The property that a `function` is true of all, or of some, arguments in a `table`; see `for_all` and `exists`.
 
-    `join` combines the truths of the rows, and `usual` is the truth without any row. The first row that surely decides
-    the opposite ends the evaluation. With untried rows left, the result is not sure. `req` are the ids of the
-    requirements that the property states.
+    Each row of the table is a tuple of arguments. `join` combines the truths of two rows, and `usual` is the truth of
+    an empty table. The first row that surely decides the opposite of `usual` ends the evaluation. While rows remain
+    untried, the result is not sure. `req` are the ids of the requirements that the property states.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -129,7 +129,7 @@ def judge(thing: object, tests: int) -> Waiting[Truth]:
 
 
 def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Truth]:
-    """Evaluate a function for one row of arguments. Raises BrokenError if the function raises an exception."""
+    """Evaluate a function for one tuple of arguments. Raises BrokenError if the function raises an exception."""
     try:
         return (yield from judge(function(*row), tests))
     except (OtfError, BrokenError):
@@ -139,7 +139,7 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
 
 
 def finish(steps: Waiting[T]) -> T:
-    """Return the result of an evaluation. Raises UsageError if the property needs an event loop."""
+    """Run an evaluation to its end and return its result. Raises UsageError if the property needs an event loop."""
     try:
         waits_for = next(steps)
     except StopIteration as stop:
@@ -151,7 +151,7 @@ def finish(steps: Waiting[T]) -> T:
 
 
 async def answered(steps: Waiting[T]) -> T:
-    """Return the result of an evaluation: await what it yields, and send it the result or the exception."""
+    """Run an evaluation on the event loop and return its result: await what it yields, and send the outcome back."""
     try:
         waits_for = next(steps)
         while True:
@@ -168,7 +168,7 @@ async def answered(steps: Waiting[T]) -> T:
 
 @dataclass(frozen=True)
 class Not(Property):
-    """The opposite of a property."""
+    """The property that holds where another one fails."""
 
     part: Testable | Formula
 
@@ -183,7 +183,7 @@ class Not(Property):
 
 @dataclass(frozen=True)
 class Joined(Property):
-    """Properties joined from left to right; the first that is surely `enough` ends the evaluation."""
+    """Properties joined by a connective, evaluated from left to right until one of them surely decides."""
 
     parts: tuple[Testable | Formula, ...]
     join: Join
@@ -208,7 +208,7 @@ class Joined(Property):
 
 @dataclass(frozen=True)
 class Implies(Property):
-    """If the left side holds, the right side must hold; otherwise it rejects the values."""
+    """The property that the right side holds if the left one does; if the left side fails, it rejects the values."""
 
     condition: Testable | Formula
     part: Testable | Formula
@@ -241,7 +241,7 @@ def implies(condition: Testable | Formula, part: Testable | Formula) -> Property
 
 
 def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
-    """Return the property that each of these holds; it rejects values that all of them reject.
+    """Return the property that all given properties hold; it rejects values that all of them reject.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return all_of(number >= 0, number < 3)
@@ -252,7 +252,7 @@ def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
 
 
 def any_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
-    """Return the property that at least one of these holds.
+    """Return the property that at least one of the given properties holds.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return any_of(number < 1, number > 1)
@@ -263,7 +263,7 @@ def any_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
 
 
 def not_(part: Testable | Formula) -> Property:
-    """Return the property that this one does not hold.
+    """Return the property that the given property does not hold.
 
     >>> from otf.logic import check, exists
     >>> check(not_(exists(range(5), lambda number: number > 9)))
@@ -273,7 +273,7 @@ def not_(part: Testable | Formula) -> Property:
 
 
 def iff(one: Testable | Formula, other: Testable | Formula) -> Property:
-    """Return the property that one holds if and only if the other does.
+    """Return the property that of two given properties, one holds if and only if the other does.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return iff(number % 2 == 0, number & 1 == 0)

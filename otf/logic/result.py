@@ -17,7 +17,7 @@ Assignment: TypeAlias = tuple[tuple[str, object], ...]
 
 
 class Truth(NamedTuple):
-    """The result of one evaluation: `truth` is None after a rejection; `sure` is false if values remain untried.
+    """What one evaluation of a property found: `truth`, None after a rejection; `sure`, false if values remain untried.
 
     `values` are those of inner quantifiers that decided the truth: a counterexample, or the witness of `exists`.
     """
@@ -31,7 +31,7 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the truth of `and`. A sure failure decides, else a failure; rejections do not count."""
+    """Return the truth of "both hold". A sure failure decides before an unsure one; rejections do not count."""
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
         return max(failing, key=lambda each: each.sure)
@@ -40,7 +40,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of `or`. A part that surely holds decides, else one that holds, else a rejection."""
+    """Return the truth of "one holds". A part that surely holds decides, else one that holds, else a rejection."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)
@@ -48,12 +48,12 @@ def one_holds(one: Truth, other: Truth) -> Truth:
 
 
 def opposite(one: Truth) -> Truth:
-    """Return the truth of `not`; a witness becomes a counterexample, and the reverse."""
+    """Return the truth of "does not hold"; a witness becomes a counterexample, and a counterexample a witness."""
     return one if one.truth is None else one._replace(truth=not one.truth)
 
 
 def equal(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "if and only if"."""
+    """Return the truth of "both hold or both fail"."""
     return _combined(None if None in {one.truth, other.truth} else one.truth == other.truth, one, other)
 
 
@@ -62,7 +62,7 @@ def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: F
 
 
 class PropertyOutcome(StrEnum):
-    """The verdict on a property, as the `outcome` of a `PropertyResult`.
+    """What checking a property found: a proof, a pass, a counterexample, or nothing that decides.
 
     >>> from otf.logic import check
     >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF
@@ -86,8 +86,8 @@ class PropertyOutcome(StrEnum):
 class PropertyResult:
     """The verdict on a property, with its evidence; returned by `check`, and true if `outcome` is PROOF or PASSED.
 
-    `tests` is the number of tested rows of arguments, `rejections` that of rows which an implication rejected, and
-    `undecided` that of rows for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
+    `tests` counts the tuples of arguments that were tested, `rejections` those that an implication rejected, and
+    `undecided` those for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
     counterexample, or the witness of a proof by `exists`; `found` are the arguments of the first counterexample.
     `error` is the exception that the property raised for `values`. `req` are the requirements that the property states.
 

@@ -1,4 +1,4 @@
-"""Values: when two are the same, how to show one, and which values a type or the arguments of a function have."""
+"""Values: when two are the same, how to show one, which values a type has, and which arguments a function can get."""
 
 from __future__ import annotations
 

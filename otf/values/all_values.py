@@ -177,9 +177,9 @@ def every(
 def every(kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None) -> Enumeration[Any]:
     """Return all values of a type, lazily: small before large, none twice.
 
-    `values` gives sources for the types of the parts (see `Values`). Errors begin with the path `where`. `anew`
-    replaces the values of each Hypothesis strategy among the parts. Raises UsageError for a type that cannot be
-    enumerated.
+    `values` gives sources for the types of the parts (see `Values`). The texts of errors begin with `where`, the path
+    to the type. `anew` gives other values in place of those that a Hypothesis strategy among the parts generates.
+    Raises UsageError for a type that cannot be enumerated.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -211,7 +211,7 @@ def is_type(source: object) -> bool:
 
 
 def ready(values: Values) -> dict[object, Enumeration[Any]]:
-    """Return the enumerations of sources by type, so that each source is read once but used many times.
+    """Return the enumeration for each type that has a source, so that each source is read once but used many times.
 
     >>> {kind: list(found) for kind, found in ready({int: iter([5, 6])}).items()}
     {<class 'int'>: [5, 6]}
@@ -230,7 +230,7 @@ def registered(kind: object) -> Enumeration[Any] | None:
 
 
 class Reader:
-    """Reads one type with all its parts; `instead` returns the values of a type that has its own."""
+    """Reads one type with all its parts; `instead` returns the values of a type for which the user gave values."""
 
     def __init__(self, instead: Callable[[object], Enumeration[Any] | None], anew: Anew | None = None) -> None:
         self._instead, self._anew = instead, anew
@@ -283,7 +283,7 @@ class Reader:
 
 
 def name_of(kind: object) -> str:
-    """Return the name of a type."""
+    """Return the name of a type, as errors show it."""
     return kind.__name__ if is_class(kind) else str(kind)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a type: the bounds in the metadata of `Annotated`, and the request to read it.
+"""The bounds of a type, in the metadata of `Annotated`, and the request to read the type.
 
 Bounds have the attribute names of `annotated_types` and `msgspec.Meta`, so their metadata works too, without an import.
 Metadata with other attributes is ignored.
@@ -21,7 +21,7 @@ Check = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of the values of a type, from `ge` to `le`, both included; None: no bound.
+    """Bounds of the values of a type, from `ge` to `le`, both included; None means no bound.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Range(-1, 2)]))
@@ -58,7 +58,7 @@ class Alphabet:
 
 
 class Among:
-    """The `values` of a type, listed.
+    """The only `values` that a type has, as a list.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Among(0, 7, 255)]))

@@ -84,7 +84,7 @@ def _all_floats() -> Iterator[float]:
 
 
 def diagonal(total: int) -> Iterator[float]:
-    """Yield odd numbers times powers of 2; the indices of both, each in its own order, add up to `total`."""
+    """Yield products of an odd number and a power of 2, whose places in the lists of both add up to `total`."""
     for place in range(min(total, 2 * -_SMALLEST), -1, -1):
         odd = 2 * (total - place) + 1
         power = place // 2 if place % 2 == 0 else -(place + 1) // 2

@@ -40,7 +40,7 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 
 def annotations_of(made: Any) -> dict[str, Any]:  # noqa: ANN401 -- a class or a function
-    """Return its own annotations as they stand there; what cannot be read is a `ForwardRef`."""
+    """Return the annotations of a class or function itself, as they are stored; an unreadable one is a `ForwardRef`."""
     if not _LAZILY:
         return getattr(made, "__annotations__", {})
     found: dict[str, Any] = _LAZILY.get_annotations(made, format=_LAZILY.Format.FORWARDREF)
@@ -82,7 +82,7 @@ def is_frozen(kind: type[Any]) -> bool:
 
 
 def builder(kind: type[Any], names: list[str]) -> Callable[..., Any]:
-    """Return the function that makes a record from the values of the named fields, in that order."""
+    """Return the function that makes a record from the values of the fields with these names, in their order."""
     fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
     if any(field.kw_only for field in fields):
         return lambda *row: kind(**dict(zip(names, row, strict=True)))
@@ -117,7 +117,7 @@ def field_types(kind: Any, where: str) -> dict[str, object]:  # noqa: ANN401 -- 
 
 
 def table_types(kind: Any, where: str) -> dict[str, tuple[object, bool]]:  # noqa: ANN401 -- a class, or a generic one
-    """Return the types of the values of a TypedDict, by key, and whether the key may be left out."""
+    """Return the type of the value for each key of a TypedDict, and whether the key may be missing."""
     made: Any = get_origin(kind) or kind
     bound = _bindings(kind)
     found: dict[str, tuple[object, bool]] = {}
@@ -158,7 +158,7 @@ def unreadable(thing: Any, where: str, error: NameError) -> UsageError:  # noqa:
 
 
 def substituted(hint: Any, bound: dict[Any, object]) -> object:  # noqa: ANN401 -- any annotation
-    """Return an annotation with its type variables replaced."""
+    """Return an annotation in which types replace its type variables."""
     if isinstance(hint, TypeVar):
         return bound.get(hint, hint)
     # a generic class without arguments has parameters too, but nothing to replace them with
@@ -183,7 +183,7 @@ def _bindings(kind: Any) -> dict[Any, object]:  # noqa: ANN401 -- a class, or a 
 
 
 def fits(value: object, hint: Any) -> bool:  # noqa: ANN401 -- an annotation
-    """Return whether a value fits an annotation."""
+    """Return whether a value has the type that an annotation declares."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return any(fits(value, part) for part in parts)

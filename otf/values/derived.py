@@ -13,7 +13,7 @@ PATIENCE: Final = 1_000_000  # values that may fail a condition in a row before 
 
 
 class Mapped(Tiers):
-    """The results of a function on the values of another type, each with the size of its argument."""
+    """The results of a function on the values of another type; the size of a result is that of its argument."""
 
     builds = True
 
@@ -32,7 +32,7 @@ class Mapped(Tiers):
 
 
 class Filtered(Tiers):
-    """The values that meet a condition; they keep their size."""
+    """Those values of another type that meet a condition, each with the same size as there."""
 
     passes_on = True
 
@@ -88,7 +88,7 @@ class Once(Tiers):
 
 
 class UnionTiers(Tiers):
-    """The values of several types, taking a tier of each in turn."""
+    """The values of several types together: one tier of each type in turn. A tier has all values of one size."""
 
     passes_on = True
 
@@ -110,7 +110,8 @@ class UnionTiers(Tiers):
 class RecordTiers(Tiers):
     """The instances of a class: the size of each is that of its arguments plus one, so a class may contain itself.
 
-    A class without arguments has one value, of size 0. If the class raises ValueError, that row has no value.
+    A class without arguments has one value, of size 0. If the class raises ValueError for some arguments, these make no
+    value.
     """
 
     builds = True
@@ -144,7 +145,7 @@ class RecordTiers(Tiers):
 
 
 class RecursiveTiers(Tiers):
-    """A record type that occurs inside itself: it gives only values that exist already, so that none is made twice."""
+    """A record type at a place inside itself, where it gives only values made before, so that none is made twice."""
 
     def __init__(self, record: RecordTiers) -> None:
         super().__init__(record)
@@ -162,7 +163,7 @@ def alone(part: Tiers) -> Tiers:
 
 
 class Both(Tiers):
-    """Tuples that join a left and a right part; their sizes add up."""
+    """Tuples that join a left and a right tuple; the size is the sum of both sizes."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -198,7 +199,7 @@ def together(parts: list[Tiers]) -> Tiers:
 
 
 class Powers:
-    """Tuples of a given length with values of one part; each length joins two halves."""
+    """Tuples of a given length, whose elements all have one type; each tuple is made of two halves."""
 
     def __init__(self, part: Tiers) -> None:
         self._known: list[Tiers] = [Flat([()], finite=True), alone(part)]
@@ -212,7 +213,7 @@ class Powers:
 
 
 class Sequences(Tiers):
-    """Tuples of any length within bounds; an element adds its size plus one. Within a size, short ones come first."""
+    """Tuples of any length within bounds; each element adds its size plus one. Of equal size, short ones come first."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 

@@ -25,12 +25,12 @@ Tier: TypeAlias = list[Any]
 
 
 class Tiers(ABC):
-    """The values of a type by size.
+    """The values of a type by size: tier number n has all values of size n.
 
-    `kinds` are the exact types of the values (None: unknown). `parts` are the tiers that they are made from. The other
-    attributes describe these tiers without their parts. `fixed`: the values are immutable; `builds`: each value is a
-    new object; `passes_on`: the values are those of the parts; `endless`: there are infinitely many; `complete`: the
-    type has no others.
+    `kinds` are the exact types of the values (None: unknown). `parts` are the tiers whose values these values are made
+    from. The other attributes describe these tiers without their parts. `fixed`: the values are immutable; `builds`:
+    each value is a new object; `passes_on`: the values are the same objects as those of the parts; `endless`: there are
+    infinitely many values; `complete`: the type has no other values.
     """
 
     kinds: frozenset[type] | None = None
@@ -79,7 +79,7 @@ class Tiers(ABC):
 
 
 class Flat(Tiers):
-    """A row of values; the size of each is its position in the row.
+    """A list of values; the size of each value is its position in the list.
 
     See `Tiers` for the flags. For the values of an iterable, use `given`.
 
@@ -153,14 +153,14 @@ def is_fixed(tiers: Tiers) -> bool:
 
 
 def is_anew(tiers: Tiers) -> bool:
-    """Return whether each value that `make` returns is safe from changes: immutable, or a new object."""
+    """Return whether no caller can change a value that another caller gets: each is immutable, or a new object."""
     if tiers.passes_on:
         return all(map(is_anew, tiers.parts))
     return all(map(is_fixed, tiers.parts)) and (tiers.fixed or tiers.builds)
 
 
 def is_complete(tiers: Tiers) -> bool:
-    """Return whether the type has no other values."""
+    """Return whether these tiers hold all values of their type."""
     return all(each.complete for each in everything(tiers))
 
 
@@ -171,7 +171,7 @@ def is_finite(tiers: Tiers) -> bool:
 
 
 def filled(tiers: Tiers) -> set[int]:
-    """Return the ids of all parts that have a value that does not need another value of the same type."""
+    """Return the ids of all parts that have at least one value which contains no value of its own type."""
     return _least(tiers, lambda each, known: each.has_value(known))
 
 
@@ -263,7 +263,7 @@ def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any s
 
 
 def distinct(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield each value once."""
+    """Yield the values without repetitions."""
     seen = dict[Hashable, Any]()
     for value in values:
         if (named := fingerprint(value)) not in seen:
@@ -286,7 +286,7 @@ def _is_iterable(source: object) -> TypeGuard[Iterable[Any]]:
 
 
 def perturbed(values: Iterable[T], seed: int) -> Iterator[tuple[int, T]]:
-    """Yield each value with its old position, shuffled in blocks of 1, 2, 4, 8, … values.
+    """Yield each value with its position before shuffling; it shuffles within blocks of 1, 2, 4, 8, … values.
 
     So the position of a value at most doubles, and all values of earlier blocks come before it.
 

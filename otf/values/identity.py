@@ -109,9 +109,9 @@ _MAKERS: dict[type, _Maker] = {
 
 
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
-    """Return a key for any value, including lists, sets and dicts; two values are the same exactly when it is equal.
+    """Return a key for any value, including lists, sets and dicts; the same values, and only these, have equal keys.
 
-    For a value without a hash and without known parts, comparing its key compares the value itself with `==`.
+    If a value has no hash, and otf does not know its parts, its key compares the value itself with `==`.
 
     >>> fingerprint([1]) == fingerprint([1]), fingerprint([1]) == fingerprint([True])
     (True, False)
@@ -132,9 +132,10 @@ def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
 
 
 def likeness(value: object) -> Hashable:
-    """Return the key of an output; unlike `key` it also works for values that cannot be hashed.
+    """Return the key by which otf compares outputs; unlike `key` it also works for values that cannot be hashed.
 
-    A system may answer with a list. The states and inputs of a model still need a `key`.
+    For example, a system may answer with a list. The states and inputs of a model must be hashable, since they need a
+    `key`.
 
     >>> likeness([1]) == likeness([1]), likeness([1]) == likeness([True])
     (True, False)
@@ -166,7 +167,7 @@ class _Compared:
 
 
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came
-    """Return a value with copies of its mutable parts: lists, dicts, sets and dataclasses; the rest is shared.
+    """Return a copy of a value: its lists, dicts, sets and mutable dataclasses are new, the rest is shared.
 
     A property may sort the list that it receives, but the next property must get the list unsorted.
 
@@ -206,7 +207,7 @@ def _renewed(value: Any) -> Any:  # noqa: ANN401 -- as it came
 
 
 def weight(value: Any) -> int:  # noqa: ANN401 -- any value
-    """Return roughly how many bytes of memory a value takes, including its parts.
+    """Return roughly how many bytes of memory a value and its parts take.
 
     >>> weight("x" * 1000) > 1000, weight((b"x" * 1000,) * 3) > 3000
     (True, True)

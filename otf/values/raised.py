@@ -28,7 +28,7 @@ LIBRARIES: Final = re.compile(
 
 
 def blame(what: str, error: BaseException, function: Callable[..., Any] | None = None) -> ModelError:
-    """Return the error of the user's code: what it did, its exception, the name that was meant, and its lines.
+    """Return the error for an exception in the user's code: the call, the name probably meant, and the code's lines.
 
     >>> print(blame("the model raised", KeyError("coin")))
     the model raised KeyError: 'coin'
@@ -52,7 +52,7 @@ def own_frames(error: BaseException, function: Callable[..., Any] | None = None)
 
 
 def is_users(error: BaseException) -> bool:
-    """Return whether the user's code raised an error, itself or by what it called in a library."""
+    """Return whether the user's code raised an error, either itself or in a library that it called."""
     files = [each.f_code.co_filename for each, _ in traceback.walk_tb(error.__traceback__)]
     known = [each for each in files if not LIBRARIES.match(each) or each.startswith(ENGINE)]
     return bool(known) and _is_own(known[-1])

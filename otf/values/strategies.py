@@ -1,4 +1,4 @@
-"""Hypothesis: its strategies as sources of values, and values as its strategies. Imported only when used."""
+"""Hypothesis: its strategies as sources of values, and strategies made from values. otf imports it only when used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_strategy(source: object) -> bool:
 
 
 def drawn(strategy: SearchStrategy[Any]) -> Iterator[Any]:
-    """Yield the values that a strategy generates, each once and the same in each run; simple ones of a batch first.
+    """Yield the values that a strategy generates in batches: each once, simple ones of a batch first, always the same.
 
     Ends after a batch without new values, which does not prove that there are no others. Raises UsageError for an
     invalid strategy.
@@ -52,12 +52,12 @@ class Draw(NamedTuple):
 
 
 def sampled(batch: int) -> Draw:
-    """Return how a batch of `drawn` was generated."""
+    """Return with which seed, and how many at once, `drawn` generated a batch of values."""
     return Draw(batch, BATCH * 2**batch)
 
 
 def simplest_from(strategy: SearchStrategy[Any], value: object, draw: Draw) -> Generator[Any, bool, None]:
-    """Yield values simpler than a failing one, as Hypothesis shrinks it; for each, send whether it fails.
+    """Yield values simpler than a failing one, as Hypothesis shrinks it; the caller sends back whether each fails.
 
     `draw` is the one that produced the value. Hypothesis goes on as if each value passed; if one fails, Hypothesis
     starts again with the answers so far. It does not wait in a thread, since it would change the random numbers of the
@@ -125,7 +125,7 @@ def simpler_first(values: Iterable[Any]) -> list[Any]:
 
 
 def simplicity(value: object) -> tuple[int, str]:
-    """Return the length of a value's text, and the text."""
+    """Return a key that sorts simple values first: the length of a value's text, and the text."""
     text = repr(value)
     return len(text), text
 
@@ -145,7 +145,7 @@ def strategy_of(values: Sequence[Any]) -> SearchStrategy[Any]:
 def smallest(
     sources: Sequence[SearchStrategy[Any]], fails: Callable[[tuple[Any, ...]], bool]
 ) -> tuple[Any, ...] | None:
-    """Return the simplest row of values, one from each source, for which `fails` is true; None if none is found.
+    """Return the simplest tuple with one value from each source for which `fails` is true; None if it finds none.
 
     Hypothesis searches and shrinks with the seeds of `drawn`, so a single strategy generates the same values in both.
 

@@ -70,7 +70,7 @@ class Subsets(Tiers):
 
 
 class Tables(Tiers):
-    """Pairs of two tuples of the same length: keys, and their values."""
+    """Tables, as pairs of two tuples of the same length: the keys, and their values."""
 
     kinds: frozenset[type] | None = frozenset({tuple})
 
@@ -111,7 +111,7 @@ def _some(keys: list[Tier]) -> bool:
 
 @dataclass(frozen=True)
 class FiniteFunction:
-    """A function that returns `default`, except for the rows of arguments in its `table`.
+    """A function that returns `default`, except for the tuples of arguments in its `table`, which has their results.
 
     >>> even = FiniteFunction((((0,), True), ((2,), True)), False)
     >>> even(2), even(3), even
@@ -136,7 +136,7 @@ class FiniteFunction:
 
 
 def functions(request: TypeRequest) -> Tiers:
-    """Return the functions of a type `Callable[[A, …], B]`, those with a small table first."""
+    """Return the values of the type `Callable[[A, …], B]`: functions, those with a small table first."""
     arguments = request.arguments[0]
     if not _is_list(arguments):
         raise UsageError(f"{request.where}: declare the types of the function's arguments: Callable[[int], bool]")

@@ -1,4 +1,4 @@
-"""Values as text: short, on one line, and without terminal control sequences; and how one became another.
+"""Values as text: short, on one line, without terminal control sequences; and what changed from one value to another.
 
 Also the words of a value, which show that a name in one value occurs in another.
 """
@@ -36,7 +36,7 @@ _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
 
 @contextmanager
 def showing(*, whole: bool) -> Generator[None]:
-    """Inside a `with`, show values with all their fields, and uncut, if `whole`.
+    """Inside a `with` statement: if `whole`, show values with all their fields, and cut nothing.
 
     >>> with showing(whole=True):
     ...     len(show("x" * 1000))
@@ -69,7 +69,7 @@ def show(value: object, longest: int = LONGEST) -> str:
 
 
 def plain(text: str, kept: str = "") -> str:
-    r"""Return a text with its control characters escaped, except `kept`: it may come from a stranger.
+    r"""Return a text with its control characters escaped, except those in `kept`, since it may come from a stranger.
 
     >>> plain("a\nb")
     'a\\nb'
@@ -80,9 +80,9 @@ def plain(text: str, kept: str = "") -> str:
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text without what is beyond a length, and say how long it is; whole, if `WHOLE` says so.
+    """Return a text cut at a length, with a remark how long it was; if `WHOLE` says so, it stays whole.
 
-    A port at the end stays.
+    A port named at the end of the text stays.
 
     >>> shortened("x" * 99, 20), shortened("short")
     ('xxx… (99 characters)', 'short')
@@ -96,7 +96,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def as_text(value: object, read: Callable[[object], str] = str) -> str:
-    """Return a value as `str` (or `read`) does, even if the user's code raises then.
+    """Return a value as text, as `str` (or `read`) does, even if the user's code raises an exception in it.
 
     >>> as_text(KeyError("x")), as_text(5)
     ("'x'", '5')
@@ -153,7 +153,7 @@ def _default(field: dataclasses.Field[Any]) -> str | None:
 
 
 def changes(before: object, after: object) -> str:
-    """Return how a value became another: the parts that differ, or the whole other value if that says more.
+    """Return what changed from one value to another: the parts that differ, or the whole new value if that says more.
 
     Returns "" if they are equal.
 
@@ -176,7 +176,7 @@ def changes(before: object, after: object) -> str:
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
-    """Return the possible states of a model: a single state by what changed since the one before, several in full.
+    """Return a model's possible states as text: a single one by its changes since the state before, several in full.
 
     >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
     (['[1] = 2'], ['unchanged'], ['1', '2'])
@@ -261,7 +261,7 @@ _REMEMBERED: Final = 512
 
 @lru_cache(_REMEMBERED)
 def words(value: Hashable) -> TextWords:
-    r"""Return the words of a value, by its key.
+    r"""Return the words in the text of a value, in their order; `value` is the value's key.
 
     >>> from otf.values.identity import key
     >>> words(key(("get", 7, b"/jobs/12", b"\x00")))
