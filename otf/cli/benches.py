@@ -22,7 +22,7 @@ from otf.adapter.bench_options import settable
 from otf.cli.catalogue import BENCHES, TIMES, installed, sources
 from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
 from otf.cli.user_code import PREFIX, from_file, imported, located
-from otf.errors import OtfError, UsageError, choose, near
+from otf.errors import OtfError, UsageError, choose, near, refuse
 from otf.spec import Spec
 from otf.values import classes
 
@@ -172,8 +172,10 @@ def _unknown(where: str) -> str:
 
 def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
     benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
-    names = dict.fromkeys([*get_close_matches(name, vars(module), n=1), *benches]) or ["NAME"]
-    forms = " or ".join(f"{_parts(reference)[0]}:{key}" for key in names)
+    file, close = _parts(reference)[0], get_close_matches(name, [*benches, *vars(module)], n=1)
+    if close and name != "bench":
+        return f"{reference}: there is no bench {name!r} in it; did you mean {file}:{close[0]}?"
+    forms = " or ".join(f"{file}:{key}" for key in dict.fromkeys([*close, *benches]) or ["NAME"])
     return f"{reference}: there is no bench {name!r} in it; call yours that, or name it: {forms}"
 
 
@@ -227,8 +229,20 @@ def _given(
     with located(reference, _file(module)):
         hints = get_type_hints(make)
     types = {key: hints.get(key, _kind(each)) for key, each in known.items()}
-    given = {key: _converted(reference, key, value, types[key]) for key, value in sets.items() if key in known}
-    return known, given
+    own = {key: value for key, value in sets.items() if key in known}
+    return known, _each(own, lambda key, value: _converted(reference, key, value, types[key]))
+
+
+def _each(values: Mapping[str, object], convert: Callable[[str, object], object]) -> dict[str, Any]:
+    """Return the values, converted. Raises UsageError that tells all that cannot be."""
+    found, mistakes = dict[str, Any](), list[str]()
+    for key, value in values.items():
+        try:
+            found[key] = convert(key, value)
+        except UsageError as error:
+            mistakes.append(str(error))
+    refuse("", mistakes)
+    return found
 
 
 def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
@@ -238,17 +252,18 @@ def _kind(parameter: inspect.Parameter) -> Any:  # noqa: ANN401 -- a type
 
 
 def _timed(bench: Bench, reference: str, times: Mapping[str, object], own: Mapping[str, object]) -> Bench:
-    for key, value in times.items():
+    def seconds(key: str, value: object) -> float:
         if key not in TIMES:
             hint = choose(key, [*own, *TIMES], "the parameters are")
             raise UsageError(f"--set {key}: {reference} has no such parameter; {hint}")
-        seconds = _converted(reference, key, value, float)
-        if not 0 <= seconds <= LONGEST:
+        found: float = _converted(reference, key, value, float)
+        if not 0 <= found <= LONGEST:
             # a number comes from --quiescence
             option = f"--{key} {value:g}" if isinstance(value, float) else f"--set {key}={value}"
             raise UsageError(f"{option}: a time is a number of seconds, from 0 to {LONGEST:g} (a day)")
-        bench = replace(bench, **{TIMES[key]: seconds})
-    return bench
+        return found
+
+    return replace(bench, **{TIMES[key]: value for key, value in _each(times, seconds).items()})
 
 
 def _converted(reference: str, key: str, value: object, kind: Any) -> Any:  # noqa: ANN401 -- an annotation and its value

@@ -105,8 +105,8 @@ BENCH: Final = argument(
 )
 BenchName = Annotated[str, BENCH]
 MaybeBench = Annotated[str | None, BENCH]
-StateLimit = Annotated[int, option("NUMBER", "At most this many states.")]
-Depth = Annotated[int | None, option("NUMBER", "At most this many steps away from the start.")]
+StateLimit = Annotated[int, option("NUMBER", "At most this many states.", min=1)]
+Depth = Annotated[int | None, option("NUMBER", "At most this many steps away from the start.", min=0)]
 TraceName = Annotated[str, argument("TRACE", "A trace file of `otf run`; - reads standard input.")]
 WholeValues = Annotated[
     bool, flag("--whole", "Show whole values and states: no field is left out, and nothing is cut.")

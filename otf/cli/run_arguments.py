@@ -48,6 +48,7 @@ class RunOptions(SystemOptions):
             "NUMBER",
             "How many inputs a path has at most. Without it lengths are mixed, 50 on average: the longest path "
             "takes half of all inputs, or of --time.",
+            min=1,
         ),
     ] = None
     scenario: Annotated[
@@ -59,7 +60,13 @@ class RunOptions(SystemOptions):
         ),
     ] = None
     malformed: Annotated[
-        float, option("SHARE", "Send bytes that are not a message in place of this share of the inputs.", group=WHAT)
+        float, option(
+            "SHARE",
+            "Send bytes that are not a message in place of this share of the inputs.",
+            group=WHAT,
+            min=0,
+            max=1,
+        ),
     ] = 0.0
     until: Annotated[
         str | None,
@@ -97,6 +104,7 @@ class RunOptions(SystemOptions):
             "How many inputs are sent at once, without waiting for outputs; default: of several clients two or "
             "three, on a quarter of the paths, and else one.",
             group=CHOICE,
+            min=1,
         ),
     ] = None
     inputs: Annotated[
@@ -164,6 +172,7 @@ class RunCommand:
             "NUMBER",
             "How many paths, each with its own trace; default: 10, or as many as another bound of time allows.",
             show_default=False,
+            min=1,
         ),
     ] = None
     time: Annotated[str | None, option("TIME", "When to stop: 90 (seconds), 10m or 8h.", show_default=False)] = None

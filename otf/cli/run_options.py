@@ -15,7 +15,7 @@ from otf.campaign.speed import greatest_speed
 from otf.cli.benches import named
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible
-from otf.errors import INCONCLUSIVE, UsageError
+from otf.errors import INCONCLUSIVE, UsageError, near
 from otf.explore import explore
 from otf.spec.places import places
 from otf.strategy import Coverage, StrategyKind, Until, covering, own
@@ -118,13 +118,17 @@ def parsed(until: str) -> Until:
     if what == NOTHING_NEW:
         return Until(what, number=duration(f"--until {NOTHING_NEW}", amount))
     try:
-        if not equals:
-            return Until(what)
-        return Until(what, number=int(amount)) if amount.isdecimal() and int(amount) > 1 else Until(what, float(amount))
+        number = int(amount) if amount.isdecimal() and int(amount) > 1 else None
+        share = float(amount) if equals and number is None else 1.0
+        if what not in KINDS or not 0 < share <= 1:
+            raise ValueError
     except ValueError as error:
-        kinds = f"{', '.join(KINDS)}, optionally with a share or a number: states=0.9"
+        kinds = f"{', '.join(KINDS)}, optionally with a share (up to 1) or a number: states=0.9"
         others = f"{REQUIREMENTS}; or {NOTHING_NEW} or {UPTIME} with a time: {NOTHING_NEW}=10m, {UPTIME}=1h"
-        raise UsageError(f"--until {until}: write one of {kinds}; {others}") from error
+        hint = "" if what in KINDS else near(what, (*KINDS, REQUIREMENTS, NOTHING_NEW, UPTIME))
+        message = f"--until {until}: {hint} write one of {kinds}; {others}"
+        raise UsageError(" ".join(message.split())) from error
+    return Until(what, share, number)
 
 
 def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> Bench:

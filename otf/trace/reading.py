@@ -134,13 +134,19 @@ class TraceReader:
                 # the tester was killed while it wrote this line: all earlier lines are good
                 if not whole and number > 1:
                     return
-                self.fail(number, f"not a line of a trace: {error}")
+                self.fail(number, f"not a line of a trace: {error}; {_remedy(number)}")
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file; cut an endless one just above the bound, so that reading it fails cleanly."""
     while line := file.readline(LONGEST + 1):
         yield line
+
+
+def _remedy(number: int) -> str:
+    if number > 1:
+        return f"all lines before it are good: `head -n {number - 1}` keeps them"
+    return "give a trace of `otf run`; of the log of another program, `otf replay` reads it with --bench and --format"
 
 
 def _object(text: bytes) -> TraceLine:

@@ -1,5 +1,6 @@
 """Which bench a name means, its parameters, and the errors."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -160,7 +161,8 @@ def test_a_module_that_cannot_be_loaded(folder: Path, text: str, message: str) -
 def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
     """The error for a name that is not in the file, or is not a bench, lists the benches that are."""
     machine(folder)
-    assert "or name it: machine.py:make or machine.py:bench" in failed("run", "machine.py:mak")
+    assert failed("run", "machine.py:mak").endswith("in it; did you mean machine.py:make?\n")
+    assert "or name it: machine.py:bench" in failed("run", "machine.py:other")
     assert "there is no bench 'codec' in it" in failed("run", "machine.py:codec")
     (folder / "empty.py").touch()
     assert "call yours that, or name it: empty.py:NAME" in failed("run", "empty.py")
@@ -236,6 +238,16 @@ def test_a_parameter_that_is_none(folder: Path, given: str, message: str) -> Non
     """The error for an unknown parameter names the nearest and all others; times are checked."""
     machine(folder)
     assert message in failed("run", "machine.py:make", "--set", given)
+
+
+def test_all_parameters_that_do_not_fit_are_told(folder: Path) -> None:
+    """Several at once, each with what was meant: the unknown names with the times, and the values of known ones."""
+    machine(folder)
+    told = failed("run", "machine.py:make", "--set", "brokn=1", "--set", "cps=2", "--quiescence", -1)
+    assert re.findall(r"^  (--\S+)", told, re.MULTILINE) == ["--set", "--set", "--quiescence"]
+    assert "did you mean broken?" in told
+    assert "did you mean cups?" in told
+    assert "otf: 2 mistakes\n" in failed("run", "machine.py:make", "--set", "broken=x", "--set", "cups=y")
 
 
 def test_times_can_be_set_for_every_bench(folder: Path) -> None:

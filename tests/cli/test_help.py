@@ -93,6 +93,12 @@ def test_python_runs_the_package_as_the_command() -> None:
         (["run"], "Missing argument 'BENCH'"),
         (["run", "coffee", "--tracs", "5"], "No such option: --tracs (Possible options: --traces"),
         (["run", "coffee", "--jobs", "0"], "Invalid value for '--jobs': 0 is not in the range x>=1"),
+        (["run", "coffee", "--traces", "-1"], "Invalid value for '--traces': -1 is not in the range x>=1"),
+        (["run", "coffee", "--steps", "0"], "Invalid value for '--steps': 0 is not in the range x>=1"),
+        (["run", "coffee", "--burst", "0"], "Invalid value for '--burst': 0 is not in the range x>=1"),
+        (["run", "coffee", "--malformed", "3"], "Invalid value for '--malformed': 3.0 is not in the range 0<=x<=1"),
+        (["explore", "coffee", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range x>=1"),
+        (["check", "coffee", "--depth", "-1"], "Invalid value for '--depth': -1 is not in the range x>=0"),
         (
             ["run", "coffee", "--traces", "many"],
             "Invalid value for '--traces': 'many' is not a whole number, such as 10",

@@ -23,12 +23,12 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
     ("number", "line", "message"),
     [
         pytest.param(1, b'{"event": "campaign started"}', "begins with 'campaign started'", id="a log"),
-        pytest.param(1, b"[]", "not a line of a trace: it is not a JSON object with an event", id="a list"),
+        pytest.param(1, b"[]", "it is not a JSON object with an event; give a trace of `otf run`; of the log", id="a list"),
         pytest.param(3, b"hello", "not a line of a trace: JSON is malformed", id="no JSON"),
         pytest.param(
             3, bytes(range(1, 256)).replace(b"\n", b""), "not a line of a trace: JSON is malformed", id="garbage"
         ),
-        pytest.param(3, b"\xff\xfe\xfd", "not a line of a trace", id="no UTF-8"),
+        pytest.param(3, b"\xff\xfe\xfd", "; all lines before it are good: `head -n 2` keeps them", id="no UTF-8"),
         pytest.param(3, b'"' + b"x" * 2_000_000 + b'"', "the line is longer than 1048576 bytes", id="2 MB"),
         pytest.param(3, b"[" * 100_000, "line 3: not a line of a trace: ", id="deep"),
         pytest.param(
