@@ -60,7 +60,8 @@ class RunOptions(SystemOptions):
         ),
     ] = None
     malformed: Annotated[
-        float, option(
+        float,
+        option(
             "SHARE",
             "Send bytes that are not a message in place of this share of the inputs.",
             group=WHAT,

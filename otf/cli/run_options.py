@@ -117,18 +117,17 @@ def parsed(until: str) -> Until:
     what, equals, amount = until.partition("=")
     if what == NOTHING_NEW:
         return Until(what, number=duration(f"--until {NOTHING_NEW}", amount))
+    number = int(amount) if amount.isdecimal() and int(amount) > 1 else None
     try:
-        number = int(amount) if amount.isdecimal() and int(amount) > 1 else None
         share = float(amount) if equals and number is None else 1.0
-        if what not in KINDS or not 0 < share <= 1:
-            raise ValueError
-    except ValueError as error:
-        kinds = f"{', '.join(KINDS)}, optionally with a share (up to 1) or a number: states=0.9"
-        others = f"{REQUIREMENTS}; or {NOTHING_NEW} or {UPTIME} with a time: {NOTHING_NEW}=10m, {UPTIME}=1h"
-        hint = "" if what in KINDS else near(what, (*KINDS, REQUIREMENTS, NOTHING_NEW, UPTIME))
-        message = f"--until {until}: {hint} write one of {kinds}; {others}"
-        raise UsageError(" ".join(message.split())) from error
-    return Until(what, share, number)
+    except ValueError:
+        share = 0.0
+    if what in KINDS and 0 < share <= 1:
+        return Until(what, share, number)
+    hint = "" if what in KINDS else near(what, (*KINDS, REQUIREMENTS, NOTHING_NEW, UPTIME))
+    kinds = f"{', '.join(KINDS)}, optionally with a share (up to 1) or a number: states=0.9"
+    others = f"{REQUIREMENTS}; or {NOTHING_NEW} or {UPTIME} with a time: {NOTHING_NEW}=10m, {UPTIME}=1h"
+    raise UsageError(" ".join(f"--until {until}: {hint} write one of {kinds}; {others}".split()))
 
 
 def faster(bench: Bench, settings: Settings, speed: str, *, elsewhere: bool) -> Bench:

@@ -95,7 +95,8 @@ def _nothing(judgement: Judgement, trace: str, *, as_json: bool) -> int:
     if as_json:
         document({"trace": trace, "steps": judgement.steps, "transitions": 0, "resets": 0, "rate": 0.0})
     else:
-        say(f"{trace}: there is no failure in it to shrink; {explanation(judgement.conclusion)}")
+        say(f"{trace}: there is no failure in it to shrink, so nothing was sent to the system")
+        say(f"judged again: {explanation(judgement.conclusion)}")
     return STATUS_OF[judgement.conclusion.outcome]
 
 

@@ -115,7 +115,10 @@ def test_silences_of_eager_runs_depend_on_timing(runs: Path, tmp_path: Path) -> 
 def test_a_trace_with_a_folder(runs: Path) -> None:
     """They cannot be compared."""
     message = failed("compare", runs / "right", runs / "right" / "path-0001.jsonl")
-    assert "compare two traces, two folders of campaigns or two models" in message
+    assert "path-0001.jsonl is a trace: compare two traces, two folders of campaigns or two models" in message
+    for other in (runs / "right", runs / "right" / "path-0001.jsonl"):
+        assert failed("compare", "coffee", other).startswith(f"otf: coffee is a model and {other} is a ")
+    assert "coffe: there is no such folder or trace" in failed("compare", "coffe", runs / "right")
 
 
 def test_hostile_conditions_are_text(runs: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
     ("number", "line", "message"),
     [
         pytest.param(1, b'{"event": "campaign started"}', "begins with 'campaign started'", id="a log"),
-        pytest.param(1, b"[]", "it is not a JSON object with an event; give a trace of `otf run`; of the log", id="a list"),
+        pytest.param(1, b"[]", "is not a JSON object with an event; give a trace of `otf run`; of", id="a list"),
         pytest.param(3, b"hello", "not a line of a trace: JSON is malformed", id="no JSON"),
         pytest.param(
             3, bytes(range(1, 256)).replace(b"\n", b""), "not a line of a trace: JSON is malformed", id="garbage"

@@ -78,6 +78,10 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
         ("run mime.py", "mime.py: there is no such file; did you mean mine.py?"),
         ("run nothing-like-it.py", "there is no such file; otf looked in /"),
         ("show runs/path-001.jsonl", "No such file or directory; did you mean runs/path-0001.jsonl?"),
+        (
+            "show runs/nowhere.jsonl",
+            "No such file or directory; give the path of a trace (`otf run` prints the folder)",
+        ),
         ("report rums", "rums: No such file or directory; did you mean runs?"),
         ("report elsewhere", "give the folder of a campaign"),
     ],

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from otf.cli.benches import parsed
+from otf.cli.benches import is_shipped, parsed
 from otf.cli.output import document, say
 from otf.cli.tools.campaign_folder import gathered, paths
 from otf.cli.tools.commands import CompareCommand
-from otf.cli.tools.compare_models import LEARNED, are_models, compare_models
+from otf.cli.tools.compare_models import FILES, LEARNED, are_models, compare_models
 from otf.cli.tools.report import watched, write_page
 from otf.cli.traces import bench_of, reading
 from otf.cli.user_code import near_file
@@ -47,13 +47,7 @@ def compare(asked: CompareCommand) -> int:
         differ = compare_models(asked.a, asked.b, given, asked.page, as_json=asked.as_json)
         return FAIL if differ and asked.exit_code else PASS
     folders = [Path(each).is_dir() for each in (asked.a, asked.b)]
-    if missing := [each for each in (asked.a, asked.b) if any(folders) and not Path(each).exists()]:
-        raise UsageError(f"{missing[0]}: there is no such folder or trace{near_file(Path(missing[0]))}")
-    if any(folders) and not all(folders):
-        message = (
-            f"{asked.a} and {asked.b}: compare two traces, two folders of campaigns or two models, not one with another"
-        )
-        raise UsageError(message)
+    _check((asked.a, asked.b))
     found = (
         _compare_campaigns(asked.a, asked.b, asked.bench, given)
         if all(folders)
@@ -70,6 +64,26 @@ def compare(asked: CompareCommand) -> int:
         if asked.page is not None:
             say(f"page: {asked.page}")
     return FAIL if asked.exit_code and found.differ else PASS
+
+
+def _check(sides: Sides) -> None:
+    """Raise UsageError unless both are traces or both are folders."""
+    sorts = [_sort(each) for each in sides]
+    for each, sort in zip(sides, sorts, strict=True):
+        if not sort:
+            raise UsageError(f"{each}: there is no such folder or trace{near_file(Path(each))}")
+    if sorts[0] != sorts[1]:
+        told = " and ".join(f"{each} is a {sort}" for each, sort in zip(sides, sorts, strict=True))
+        raise UsageError(f"{told}: compare two traces, two folders of campaigns or two models, not one with another")
+
+
+def _sort(name: str) -> str:
+    path = Path(name)
+    if path.is_dir():
+        return "folder"
+    if is_shipped(name) or ".py:" in name or path.suffix in {".py", *FILES}:
+        return "model"
+    return "trace" if name == "-" or path.exists() else ""
 
 
 def _compare_traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
