@@ -1,6 +1,6 @@
 """Composition: the product of models that share actions, and scenarios that restrict them.
 
-Shared actions happen in all of the models at once, other actions in one of them.
+An action that several models share happens in all of them at once; any other action happens in one model.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 
 
 class Product(Spec[States, Any]):
-    """A spec that is a product of specs; made by `product`.
+    """A spec that is the product of several specs; made by `product`.
 
-    `accepting(states)` returns whether all of them may end there; None: anywhere. `vocabulary` is the set of its
-    actions.
+    `accepting(states)` returns whether a run may end in a state of all these specs; if it is None, a run may end
+    anywhere. `vocabulary` is the set of the product's actions.
 
     >>> from otf.spec import goto
     >>> def stay(state, inp): return [goto(state)]
@@ -47,14 +47,15 @@ def product(
     and with the same outputs. If these specs do not agree on any outputs, the product raises ModelError; with
     `disabled` the action cannot happen there, as in PyModel.
 
-    `actions` lists the actions of each spec: names, classes or values. By default, or if it is None for a spec, these
-    are the classes that the spec's step function declares for its input, or else the actions of all reachable states.
-    Names identify actions, as in a scenario: a spec with some `Push` takes part in every `Push`.
+    `actions` has a list for each spec, with the spec's actions as names, classes or values. Without `actions`, or for a
+    spec with None in place of its list, the actions are the classes that the spec's step function declares for its
+    input; if it declares none, they are the actions of all reachable states. Names identify actions, as in a scenario:
+    a spec with some `Push` takes part in every `Push`.
 
     The window of a shared action is the intersection of its windows. The window of a spontaneous output keeps only its
-    end: the product does not know when each spec entered its state, so it never calls such an output early. Named
-    timers stay; each name belongs to one spec. Raises UsageError without specs, or if the actions of a spec cannot be
-    determined.
+    end: the product does not know when each spec entered its state, so it never calls such an output early. The product
+    keeps named timers; each name belongs to one spec. Raises UsageError without specs, or if the actions of a spec
+    cannot be determined.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])

@@ -33,8 +33,8 @@ class Action(NamedTuple):
 class Pattern:
     """A set of actions, as an item of a scenario; made by `does`, `out`, `any_action`, a name, a class or a value.
 
-    `matches` returns whether an action is one of them. `concerns` returns whether the scenario controls an action;
-    other actions are free. `says` is the text of the pattern.
+    `matches` returns whether an action belongs to the set. `concerns` returns whether a scenario with this pattern
+    restricts when an action may happen; other actions are free. `says` is the text of the pattern.
 
     >>> push = does("push", 1)
     >>> push.matches(Action("push", (1,))), push.matches(Action("push", (2,))), push.concerns(Action("push"))
@@ -72,7 +72,7 @@ def pattern(item: object) -> Pattern:
 
 
 def does(item: object, *outputs: object) -> Pattern:
-    """Return the pattern of an input with exactly these outputs; the input is a name, a class or a value.
+    """Return the pattern that matches an input (a name, a class or a value) with exactly these outputs.
 
     >>> does("pop", 1), does("pop")
     (pop/1, pop/nothing)
@@ -87,7 +87,7 @@ def does(item: object, *outputs: object) -> Pattern:
 
 
 def out(item: object) -> Pattern:
-    """Return the pattern of a spontaneous output: a name, a class or a value.
+    """Return the pattern that matches a spontaneous output, given by a name, a class or a value.
 
     >>> beep = out("beep")
     >>> beep, beep.matches(Action(None, ("beep",), spontaneous=True))
@@ -102,7 +102,7 @@ def out(item: object) -> Pattern:
 
 
 def names(value: object) -> tuple[str, ...]:
-    """Return the names of an input: of its class, of the member of an enumeration, or the string itself."""
+    """Return the names that a scenario may use for an input: its class, its name in an enum, or the string itself."""
     if isinstance(value, Enum):
         return value.name, f"{type(value).__name__}.{value.name}"
     return (value,) if isinstance(value, str) else (type(value).__name__, *_own(value))
@@ -126,7 +126,7 @@ STATES: Final = 10_000  # states of a model to search for its actions
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The actions of a model, as functions that return whether it owns an input or a spontaneous output."""
+    """The actions of a model, as two functions that return whether an input, or a spontaneous output, is an action."""
 
     inputs: Owns
     spontaneous: Owns
@@ -137,7 +137,7 @@ class Vocabulary:
 
 
 def listed(items: Iterable[object]) -> Vocabulary:
-    """Return the vocabulary of names, classes and values."""
+    """Return the vocabulary of a model whose actions are listed as names, classes and values."""
     patterns = [pattern(item) for item in items]
 
     def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
@@ -150,8 +150,8 @@ def listed(items: Iterable[object]) -> Vocabulary:
 def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     """Return the vocabulary of a spec, from the types that it declares or the actions of its states.
 
-    `spontaneous`: its spontaneous outputs count, too. A name identifies an action, as in a scenario: a spec with the
-    input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
+    With `spontaneous`, the spec's spontaneous outputs are actions, too. A name identifies an action, as in a scenario:
+    a spec with the input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
     """
     inputs = _declared(spec)
     if inputs is not None and not spontaneous:
@@ -161,7 +161,7 @@ def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
 
 
 def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
-    """Return the name of an action: its class, with its own name if it has one; otherwise the value itself."""
+    """Return the name of an action: its class, with its own name if it has one; without a class, the value itself."""
     kind: Any = value.__class__
     if isinstance(value, Enum) or kind.__module__ == "builtins" or vague(value):
         return likeness(value)
@@ -170,7 +170,7 @@ def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
 
 
 def outputs_in(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the values that an output item may be, each with the port that it names, "" for none."""
+    """Yield the values that an item of an output may stand for, each with the port that the item names, "" for none."""
     match item:
         case AnyOrder(items) | OneOf(items):
             for each in items:
@@ -218,7 +218,7 @@ def _searched(spec: Spec[Any, Any], *, spontaneous: bool) -> tuple[dict[Hashable
 
 
 def plain(ways: Iterable[Transition[Any] | Accept]) -> Iterator[Transition[Any]]:
-    """Yield the transitions. Raises UsageError for an `Accept`, which a product cannot contain."""
+    """Yield the given transitions unchanged. Raises UsageError for an `Accept`, which a product cannot contain."""
     for way in ways:
         if isinstance(way, Accept):
             raise UsageError(f"a product cannot contain {show(way)}: outputs decide its next state")

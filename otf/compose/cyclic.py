@@ -21,7 +21,7 @@ COUNTED: Final = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Cycling(Generic[State]):
-    """A `state` of a model with a cyclic message: the next `number`, and how many came since the mean began (`period`).
+    """A `state` of a model with a cyclic message: its next `number`, and how many came in this mean so far (`period`).
 
     >>> Cycling("on", 3, 1)
     'on' | message 3
@@ -38,7 +38,7 @@ class Cycling(Generic[State]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """The times of a cyclic message; see `cyclic`."""
+    """The times of a cyclic message in seconds: its period, jitter and clock drift; `cyclic` explains them."""
 
     name: str
     every: float
@@ -107,9 +107,10 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     skips or wraps at the wrong number fails. Without `wraps` the message must not depend on its number, else the model
     raises ModelError.
 
-    `runs(state)` returns whether the system sends the message in a state; by default it does in all, from the
-    beginning. The first message comes within the window `first` (seconds) after that, by default one period. `name`
-    names the timer. The states of the spec are `Cycling`. Raises UsageError for impossible times or numbers.
+    `runs(state)` returns whether the system sends the message in a state; by default it does so in all states, from the
+    beginning. The first message comes within the window `first` (in seconds) after the system begins to send, by
+    default after one period. `name` names the timer. The states of the spec are `Cycling`. Raises UsageError for
+    impossible times or numbers.
 
     >>> from otf.spec import goto
     >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")

@@ -1,4 +1,4 @@
-"""Scenarios: small machines that restrict the order of actions; and a model under a scenario.
+"""Scenarios, which are small machines that restrict the order of actions; and a model under a scenario.
 
 A scenario restricts either only the model's inputs, or all its transitions.
 """
@@ -22,8 +22,9 @@ MachineRow: TypeAlias = tuple[Any, object, Any]
 class Machine:
     """A finite machine as a scenario: rows of a state, an action and the next state.
 
-    `start` is the state of the first row, unless another is given. `accepting` are the states in which it may end, by
-    default all. `patterns` are those of the rows. Raises UsageError for a wrong row, or for no rows.
+    `start` is the initial state; by default it is the state of the first row. `accepting` are the states in which the
+    scenario may end, by default all. `patterns` are the actions in the rows. Raises UsageError for a wrong row, or for
+    no rows.
 
     >>> abba = Machine([(0, "a", 1), (1, "b", 0)], accepting=[0])
     >>> abba.ends(abba.after(abba.start, Action("a")))
@@ -109,7 +110,7 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Guided(Generic[State]):
-    """A `state` of a model together with the state `at` of the scenario; `at=None`: the run has left the scenario.
+    """A `state` of a model with the state of its scenario (`at`), which is None once the run has left the scenario.
 
     >>> Guided("idle", None)
     'idle' | left
@@ -124,7 +125,7 @@ class Guided(Generic[State]):
 
 
 class Restricted(Spec[Any, Any]):
-    """The spec `base` under a scenario; `accepting` are the states in which both may end."""
+    """The spec `base` under a scenario; `accepting` returns whether both may end in a state."""
 
     base: Spec[Any, Any]
     accepting: Callable[[Guided[Any]], bool]
@@ -221,7 +222,7 @@ def _moved(scenario: Scenario, at: Hashable, action: Action) -> Hashable | None:
 
 
 def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> None:
-    """Raise UsageError if a scenario names an action that is not among these."""
+    """Raise UsageError if a scenario names an action that is not among the given ones."""
     actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):

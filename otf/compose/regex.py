@@ -48,7 +48,7 @@ DONE: Final = Regex(empty=True)
 
 @dataclass(frozen=True, repr=False)
 class Atom(Regex):
-    """One action."""
+    """The expression of one action, given by its pattern."""
 
     item: Pattern = any_action
 
@@ -66,7 +66,7 @@ class Atom(Regex):
 
 @dataclass(frozen=True, repr=False)
 class Concatenation(Regex):
-    """One expression after another."""
+    """The expression that matches what one expression matches, followed by what another one matches."""
 
     first: Regex = DONE
     second: Regex = DONE
@@ -87,7 +87,7 @@ class Concatenation(Regex):
 
 @dataclass(frozen=True, repr=False)
 class Alternation(Regex):
-    """One of several expressions."""
+    """The expression that matches whatever one of several expressions matches."""
 
     parts: frozenset[Regex] = frozenset()
 
@@ -106,7 +106,7 @@ class Alternation(Regex):
 
 @dataclass(frozen=True, repr=False)
 class Many(Regex):
-    """An expression any number of times."""
+    """The expression that matches another one any number of times, or not at all."""
 
     part: Regex = DONE
 

@@ -33,10 +33,10 @@ Made = tuple[list[Word], tuple[str, ...]]
 class Method:
     """A method by which suites are made.
 
-    `says` describes it in a line. `make(machine, extra)` returns paths and notes; `base` says for which machine: as
-    specified, completed, or completed and minimised. `complete`: a passing system is correct if it has no more states
-    than allowed. `extra`: the method can allow the system more states than the model. `wider`: its suites are
-    k-A-complete, which includes some larger systems.
+    `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes. `base` says
+    which machine it takes: the model as specified, completed, or completed and minimised. `complete`: a passing system
+    is correct if it has no more states than allowed. `extra`: the method can allow the system more states than the
+    model. `wider`: its suites are k-A-complete: they are complete for some larger systems, too.
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -143,7 +143,7 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """The paths of a suite; `words` are the same paths as numbers of the inputs of its `machine`.
+    """A suite: its `paths` are lists of inputs; `words` are the same paths, as numbers of the inputs of its `machine`.
 
     `name` is that of the model, `method` how the suite was made.
 
@@ -242,7 +242,7 @@ def _known(method: str, extra: int) -> Method:
 
 
 def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
-    """Return in words what passing proves."""
+    """Return in words what a system proves by passing all tests of a suite."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     within = f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"

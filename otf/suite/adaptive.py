@@ -41,9 +41,9 @@ Met = tuple[int, ...]
 class AdaptiveSuite:
     """Tests whose next input depends on the outputs.
 
-    `method` is how they were made, of the `machine`. `tests` are the numbers of the rows of `decisions` where the tests
-    begin. `guarantee` says in words what a system proves by passing `runs` runs of each test; `notes` say what else
-    matters.
+    `method` names how the tests were made from the `machine`. Each row of the table `decisions` has an input to send,
+    and the rows that follow; `tests` has the number of the row in which each test begins. `guarantee` says in words
+    what a system proves by passing `runs` runs of each test; `notes` say what else matters.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -155,7 +155,7 @@ def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs:
 
 
 def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
-    """Return the adaptive suite of an observable machine."""
+    """Return the adaptive suite that a method makes from an observable machine, for up to `extra` more states."""
     apart, ways = separating(machine), reaching(machine)
     parts = SureParts(machine, ways, apart, groups(machine.size, apart, set(ways)))
     trials, table = Trials(machine), Decisions()
@@ -165,7 +165,7 @@ def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> UsageError:
-    """Return the error for an unknown name."""
+    """Return the error for an unknown name of something, with the known names."""
     return UsageError(f"there is no {what} {show(name)}; {choose(name, known, 'there are')}")
 
 
@@ -204,7 +204,7 @@ def _times(runs: int) -> str:
 
 
 class Deciding:
-    """The chooser of one test: it chooses inputs by the model's state after the outputs."""
+    """Chooses the inputs of one test of an adaptive suite: each depends on the model's state after the last outputs."""
 
     def __init__(self, suite: AdaptiveSuite, numbers: Mapping[Node, int], test: int) -> None:
         self._suite = suite

@@ -22,11 +22,12 @@ Checks: TypeAlias = list[list[Word]]
 
 
 def short(machine: NumberedMachine) -> Checks:
-    """Return for each state a word whose answer no other state gives, with a short way back to the state.
+    """Return for each state a sequence of inputs that no other state answers alike, with a short way back to the state.
 
-    All words begin with one adaptive experiment, so that they have much in common, and few words distinguish each state
-    from all others. States that the experiment leaves together each get an ending. A state without such a word gets the
-    harmonised identifiers of a splitting tree.
+    Call such a sequence of inputs a word. All words begin with one adaptive experiment, so that they have much in
+    common, and few words distinguish each state from all others. If the experiment does not distinguish some states,
+    each of their words gets an ending of its own. A state without such a word gets several words: the harmonised
+    identifiers of a splitting tree.
     """
     root = experiment(machine, immediate=True)
     homes = distances(machine)
@@ -54,7 +55,7 @@ def _mixed(machine: NumberedMachine, found: dict[int, Word]) -> Checks:
 
 
 def trial_words(machine: NumberedMachine, checks: Checks) -> list[set[Word]]:
-    """Return for each state the words to try in it, so that the check of every other state distinguishes it."""
+    """Return for each state the sequences of inputs to try in it, so that it fails the check of every other state."""
     words: list[set[Word]] = [set(each) for each in checks]
     for state, own in enumerate(checks):
         for other in range(machine.size):
@@ -78,7 +79,7 @@ def _differs(machine: NumberedMachine, word: Word, one: int, other: int) -> Word
 
 
 def chain(machine: NumberedMachine) -> list[Word]:
-    """Return the paths of the suite for a complete, minimal, connected machine."""
+    """Return the paths of the chain suite for a machine, which must be complete, minimal and connected."""
     checks = short(machine)
     walk = _Chain(machine, checks)
     walk.states(trial_words(machine, checks))

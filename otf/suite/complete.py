@@ -20,7 +20,7 @@ from otf.values import show
 
 
 class Words:
-    """A set of words as a tree; each node knows the machine's state there."""
+    """A set of words (sequences of inputs) as a tree; each node knows the machine's state after the inputs up to it."""
 
     def __init__(self, machine: NumberedMachine) -> None:
         self.machine = machine
@@ -64,7 +64,7 @@ class Words:
 
 
 def cover(machine: NumberedMachine) -> list[Word]:
-    """Return a shortest word to each state, closed under prefixes. Raises UsageError if no inputs lead to a state."""
+    """Return the cover: a shortest sequence of inputs to each state. Raises UsageError if no inputs lead to a state."""
     words = reach(neighbours(machine), [0], machine.size)
     missing = [machine.states[state] for state, word in enumerate(words) if word is None]
     if missing:
@@ -73,7 +73,7 @@ def cover(machine: NumberedMachine) -> list[Word]:
 
 
 def neighbours(machine: NumberedMachine) -> list[dict[int, int]]:
-    """Return for each state the states that one input leads to, with the first such input."""
+    """Return for each state its next states, each with the first input that leads there."""
     table: list[dict[int, int]] = [{} for _ in range(machine.size)]
     for state, inp in machine.transitions:
         table[state].setdefault(machine.next[state][inp], inp)
@@ -81,13 +81,13 @@ def neighbours(machine: NumberedMachine) -> list[dict[int, int]]:
 
 
 def reach(table: list[dict[int, int]], starts: Iterable[int], size: int) -> list[Word | None]:
-    """Return a shortest word from one of the starts to each state, None if there is none."""
+    """Return for each state a shortest sequence of inputs from one of the starts to it, None if there is none."""
     found = dict(onward(table, starts))
     return [found.get(state) for state in range(size)]
 
 
 def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple[int, Word]]:
-    """Yield each state reachable from one of the starts, nearest first, with a shortest word to it."""
+    """Yield each state reachable from one of the starts, nearest first, with a shortest sequence of inputs to it."""
     queue = deque[tuple[int, Word]]((start, ()) for start in starts)
     seen = {state for state, _ in queue}
     while queue:
@@ -100,7 +100,7 @@ def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
-    """Return the distance between each two states, in inputs; more than the number of states if there is no way."""
+    """Return how many inputs lead from each state to each other; more than the number of states if there is no way."""
     table, far = neighbours(machine), machine.size + 1
     return [
         [far if word is None else len(word) for word in reach(table, [state], machine.size)]
@@ -109,7 +109,7 @@ def distances(machine: NumberedMachine) -> list[list[int]]:
 
 
 def used_transitions(words: list[Word], machine: NumberedMachine) -> set[tuple[int, int]]:
-    """Return the transitions that occur in the words of a cover."""
+    """Return the transitions on the ways of a cover, which leads to each state once."""
     return {(machine.run(word[:-1])[1], word[-1]) for word in words if word and word[-1] != NOTHING}
 
 
@@ -121,9 +121,10 @@ class _Waiting(NamedTuple):
 
 
 class ConfirmedNodes:
-    """The nodes whose state is known in every passing system: after the cover, and along confirmed transitions.
+    """The nodes of a suite's tree at which the state of every passing system is known.
 
-    A word for a state may go after any of its nodes.
+    These are the nodes after the cover, and those that confirmed transitions lead to. To try a word in a state, append
+    it to any node of that state.
     """
 
     def __init__(self, words: Words, roots: list[int], confirmed: set[tuple[int, int]]) -> None:
@@ -162,7 +163,7 @@ class ConfirmedNodes:
 
 
 def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the W suite: after each transition and up to k more inputs, all words that distinguish states."""
+    """Return the W suite: after each transition and up to k more inputs, all sequences that distinguish states."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.characterising())
@@ -170,7 +171,7 @@ def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the Wp suite: after states all words, after transitions only those that identify their targets."""
+    """Return the Wp suite: all such sequences after each state; after a transition, those that identify its target."""
     tree, words = Splitting(machine), Words(machine)
     states = set(_middles(machine, words, extra))
     for node in states:
@@ -181,7 +182,7 @@ def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the HSI suite: after each transition the harmonised words that identify its target."""
+    """Return the HSI suite: after each transition, the harmonised input sequences that identify its target."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.identifiers(words.state[node]))
@@ -189,7 +190,7 @@ def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the H suite: for any two nodes of different states, one word after both distinguishes them."""
+    """Return the H suite: after any two nodes with different states, one sequence of inputs that distinguishes them."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for at, root in enumerate(roots):
@@ -204,7 +205,7 @@ def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def spy(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the SPY suite: it spreads identifying words over all nodes known to be in the same state."""
+    """Return the SPY suite: it spreads the sequences that identify a state over all nodes known to be in that state."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for root in roots:

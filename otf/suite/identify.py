@@ -1,8 +1,9 @@
-"""Words that identify states: UIOs, distinguishing sequences, splitting trees, and the sets of words from these.
+"""Sequences of inputs that identify states: UIOs, distinguishing sequences, splitting trees, and what these yield.
 
-A node of a splitting tree is a set of states with a word on which not all of them give the same outputs; below it are
-the sets that do (Lee and Yannakakis 1996). The word at the node where two states part distinguishes them. So the words
-on the way to a leaf identify its state, and the words of any two states share one that distinguishes them (harmonised).
+Here a word is a sequence of inputs, and a UIO is a word that only one state answers in its way. A node of a splitting
+tree is a set of states with a word that not all of them answer with the same outputs; below it are the sets of states
+that do (Lee and Yannakakis 1996). The word at the node where two states part distinguishes them. So the words on the
+way to a leaf identify its state, and the words of any two states share one that distinguishes them (harmonised).
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _steps(
 
 @dataclass(eq=False)
 class Choice:
-    """A node of an adaptive experiment: a word, and the next node for each of its outputs; a leaf knows its `state`."""
+    """A node of an adaptive experiment: inputs (`word`), and the next node per answer; a leaf knows its `state`."""
 
     word: Word = ()
     then: dict[tuple[int, ...], Choice] = field(default_factory=dict[tuple[int, ...], "Choice"])
@@ -79,9 +80,10 @@ class Choice:
 
 
 def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
-    """Return an adaptive distinguishing sequence, None if a bounded search found none.
+    """Return an experiment whose outputs tell every state from all others; None if a bounded search found none.
 
-    With `immediate` it goes only as far as single inputs split the remaining states; a leaf may have several.
+    It is adaptive: outputs decide on the next input. With `immediate` it ends where no single input splits the states
+    that are still possible, so a leaf may have several states.
     """
     root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
     left = [root]
@@ -160,7 +162,7 @@ def _searched(start: Sets, steps: Callable[[Sets], Iterable[tuple[int, Sets | No
 
 
 def distinguishing(machine: NumberedMachine) -> Word | None:
-    """Return a shortest fixed word on which every state gives different outputs; None if none was found."""
+    """Return a shortest sequence of inputs that every state answers differently; None if none was found."""
 
     def steps(groups: frozenset[Pairs]) -> Iterator[tuple[int, frozenset[Pairs] | None]]:
         for inp in range(len(machine.inputs)):
@@ -174,7 +176,7 @@ def distinguishing(machine: NumberedMachine) -> Word | None:
 
 @dataclass(eq=False)
 class SplitNode:
-    """A set of states, and once it is split, the word (a list of inputs) that split it, and the parts."""
+    """A node of a splitting tree: a set of `states`; once split, the inputs that split it (`word`), and its `parts`."""
 
     states: list[int]
     above: SplitNode | None = None
@@ -184,7 +186,7 @@ class SplitNode:
 
 
 class Splitting:
-    """The splitting tree of a complete machine. Raises UsageError for one that is not minimal."""
+    """The splitting tree of a complete machine. Raises UsageError if the machine is not minimal."""
 
     def __init__(self, machine: NumberedMachine) -> None:
         self._machine = machine

@@ -1,6 +1,6 @@
 """Finite deterministic machines in numbers, from which suites are made: completing and minimising them.
 
-Outputs become labels: outputs that may look the same share one.
+Outputs become labels: outputs that may look the same to a tester share a label.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COARSE: Final = "where the model gives an output as a class or a test, it is not
 
 
 class Labels(NamedTuple):
-    """Labels of a graph's outputs, by number: two outputs have different labels if a test can distinguish them.
+    """The label of each output of a graph, as a number: outputs have different labels if a test can distinguish them.
 
     `silent` is the label of no output. `exact` has labels that differ for any two different outputs; 0 is no output.
     """
@@ -37,7 +37,7 @@ class Labels(NamedTuple):
 
 
 def labels(graph: Graph) -> Labels:
-    """Return the labels of a graph's outputs."""
+    """Return the labels of a graph's outputs: outputs that may look the same share one."""
     flat = [observed(each) for each in graph.outputs]
     known: dict[Any, int] = {output_name(()): 0}
     exact = [known.setdefault(output_name(each), len(known)) for each in flat]
@@ -52,7 +52,7 @@ def lookalikes(outputs: list[tuple[Any, ...]]) -> Iterator[tuple[int, int]]:
 
 
 def alike(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether two outputs may look the same. In doubt they may; their order is ignored.
+    """Return whether two outputs may look the same to a tester. In doubt they may; the order of values is ignored.
 
     >>> from otf.spec import AnyOrder
     >>> alike(("a", "b"), (AnyOrder("b", "a"),)), alike(("a",), (str,)), alike(("a",), (int,)), alike(("a",), ())
@@ -197,13 +197,13 @@ def machine(graph: Graph) -> NumberedMachine:
 
 
 def sampled(graph: Graph) -> tuple[str, ...]:
-    """Return the note that a suite needs if its inputs are a sample."""
+    """Return the note that a suite covers only a sample of the inputs; none if it covers all."""
     sample = graph.bounds.get("values")
     return (f"only {sample} are sent: nothing is known about others",) if sample else ()
 
 
 def whole(graph: Graph) -> None:
-    """Raise UsageError, with the reason, for a graph from which no suite can be made."""
+    """Raise UsageError, with the reason, if no suite can be made from a graph."""
     if graph.edge:
         cuts = ", ".join(f"{bound} ({times})" for bound, times in graph.cuts.items())
         raise UsageError(
@@ -291,6 +291,6 @@ def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:
 
 
 def blocks(machine: NumberedMachine) -> list[int]:
-    """Return for each state the number of its block of states that no inputs can distinguish."""
+    """Return for each state the number of its block; no inputs can distinguish the states of one block."""
     rows = zip(machine.next, machine.out, strict=True)
     return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

@@ -89,7 +89,7 @@ def _unobservable(graph: Graph, source: int, inp: int, targets: tuple[int, int])
 
 
 def enough(number: int) -> None:
-    """Raise UsageError for a suite that is too large."""
+    """Raise UsageError if an adaptive suite becomes too large."""
     if number > MOST:
         raise UsageError(
             f"there are more than {MOST:,} things to try or to compare: allow fewer extra states, make the model "
@@ -107,7 +107,7 @@ SeparatingInputs = dict[tuple[int, int], int]
 
 
 def won(options: Options[P], goals: Iterable[P] = ()) -> dict[P, int]:
-    """Return the input to send in each won position except the goals; it finds the shortest games first."""
+    """Return the input to send in each position from which the tester can surely win, except in the goals."""
     strategy, fresh = dict[P, int](), deque(goals)
     done, game = set(fresh), _Game(options)
     while fresh or game.ready:
@@ -142,7 +142,7 @@ class _Game(Generic[P]):
 
 
 def reaching(machine: Observable) -> dict[int, Sends]:
-    """Return the inputs to send for each state that can surely be reached, the initial one first."""
+    """Return for each state that can surely be reached the inputs to send on the way; the initial state comes first."""
     options = [(state, inp, machine.targets(state, inp)) for state, row in enumerate(machine.ends) for inp in row]
     found = {goal: won(options, [goal]) for goal in range(machine.size)}
     return {goal: strategy for goal, strategy in found.items() if goal == 0 or 0 in strategy}
@@ -186,7 +186,7 @@ def groups(size: int, apart: SeparatingInputs, sure: set[int]) -> list[frozenset
 
 
 class Decision(NamedTuple):
-    """An input, and the number of the next decision for each state that may follow; without one the test ends."""
+    """An input of a test, and the number of the next decision for each state that may follow; else the test ends."""
 
     input: int
     then: tuple[tuple[int, int], ...] = ()
@@ -194,7 +194,7 @@ class Decision(NamedTuple):
 
 @dataclass
 class Decisions:
-    """A table of decisions, none twice. Each refers only to earlier rows, so that every test ends."""
+    """The decisions of an adaptive suite, as rows that differ. Each refers only to earlier rows, so every test ends."""
 
     rows: list[Decision] = field(default_factory=list[Decision])
     depth: list[int] = field(default_factory=list[int])
@@ -213,7 +213,7 @@ class Decisions:
 
 @dataclass(slots=True)
 class TrialNode:
-    """A node of the tree: the model's state, and for each tried input the node after each next state."""
+    """A node of the tree of trials: the model's state, and for each tried input the next node by the next state."""
 
     state: int
     after: dict[int, dict[int, TrialNode]] = field(default_factory=dict[int, dict[int, "TrialNode"]])
@@ -221,7 +221,7 @@ class TrialNode:
 
 
 class Trials:
-    """The tree of everything to try, from the reset on; paths share equal beginnings."""
+    """The tree of everything that a suite tries, from the reset on; paths with equal beginnings share these."""
 
     def __init__(self, machine: Observable) -> None:
         self.machine = machine

@@ -104,7 +104,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part that a tour must walk: a word from one state to another; an empty word is a reset."""
+    """A part that a tour must walk: inputs (`word`) from one state to another; without inputs it is a reset."""
 
     start: int
     word: Word
@@ -113,19 +113,19 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class Tour:
-    """The paths of a tour; `optimal`: no tour has fewer paths, or as many with fewer inputs."""
+    """The paths of a tour; `optimal`: no other tour has fewer paths, or the same number of paths and fewer inputs."""
 
     paths: list[Word]
     optimal: bool
 
 
 def transitions(machine: NumberedMachine) -> list[Leg]:
-    """Return every transition as a leg."""
+    """Return every transition of a machine, as a part that a tour must walk."""
     return [Leg(state, (inp,), machine.next[state][inp]) for state, inp in machine.transitions]
 
 
 def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]:
-    """Return every transition as a leg, followed by the word that checks its target."""
+    """Return every transition with the inputs that check its target, as a part that a tour must walk."""
     legs: list[Leg] = []
     for state, inp in machine.transitions:
         word = (inp, *check(machine.next[state][inp]))
@@ -221,7 +221,7 @@ ORDERS: Final = 10  # orders of the inputs to try; the one with the fewest paths
 
 
 def a2(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield every path in which no transition occurs twice and that cannot be extended.
+    """Yield every path in which no transition occurs twice, and which could not be longer.
 
     Their number explodes: 118 for nine transitions, 27,848 for eighteen.
     """
@@ -251,7 +251,7 @@ def a2(machine: NumberedMachine) -> Iterator[Word]:
 
 
 def a3(machine: NumberedMachine) -> list[Word]:
-    """Return paths in which every transition occurs twice: the inputs after it show where it led."""
+    """Return paths in which every transition occurs at least twice: the inputs after it show where it led."""
     return _covering(machine, 2, lambda _state: ())
 
 
