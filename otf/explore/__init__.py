@@ -1,7 +1,7 @@
 """Exploration: all states and transitions of a spec, within bounds.
 
-To use a graph: laws and scenarios are in `otf.explore.analysis`, conformance and equivalence in `otf.explore.conform`,
-timers in `otf.explore.expiring`, pictures and files in `otf.explore.exports`.
+Other modules use the graph that `explore` returns: laws and scenarios are in `otf.explore.analysis`, conformance and
+equivalence in `otf.explore.conform`, timers in `otf.explore.expiring`, pictures and files in `otf.explore.exports`.
 """
 
 from otf.explore.explorer import explore

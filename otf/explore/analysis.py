@@ -1,4 +1,4 @@
-"""Laws of an explored model, and scenarios as its unit tests.
+"""Checks of an explored model: laws that its states and transitions keep, and scenarios as unit tests of the model.
 
 A refuted law comes with a shortest way to the first state or transition that breaks it.
 """
@@ -35,7 +35,7 @@ STEPS: Final = ("depth",)  # the bound within which laws about all transitions o
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:
-    """Check that `holds(state)` is true of every state; `req` are the requirements that this states.
+    """Check that `holds(state)` is true of every state; `req` has the ids of the requirements that this law states.
 
     >>> from otf.models.coffee import coffee
     >>> print(safety(explore(coffee), lambda paid: paid < 10))
@@ -80,7 +80,7 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 
 
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
-    """Return the numbers of the states that cannot reach an accepting state; without a test, of the stuck ones.
+    """Return the numbers of the states from which no accepting state can be reached; without a test, of stuck states.
 
     A state where a bound cut something off is not dead: an accepting state may lie beyond the bound.
 
@@ -118,7 +118,7 @@ def liveness(
 
 
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
-    """Check that a state with `goal(state)` can be reached; if so, `way` leads there.
+    """Check that a state for which `goal(state)` is true can be reached; if so, the finding's `way` leads there.
 
     `req` are the requirements that this states.
 
@@ -154,7 +154,7 @@ def general(graph: Graph) -> list[Finding]:
 
 
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
-    """Check that outputs distinguish any two states, now or later.
+    """Check that outputs distinguish any two states of a model, at once or after some inputs.
 
     >>> from otf.models.coffee import coffee
     >>> bool(minimal(explore(coffee)))
@@ -216,7 +216,7 @@ def allows(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model can follow a scenario to its end; `way` shows how.
+    """Check that a model can follow a scenario to its end; the finding's `way` shows how.
 
     `script` is a `Scenario`, or anything that `otf.compose.scenario` takes; `limit` bounds the number of states. `req`
     are the requirements that the scenario shows.
@@ -240,7 +240,7 @@ def forbids(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model cannot follow a scenario to its end; if it can, `way` shows how.
+    """Check that a model cannot follow a scenario to its end; if it can, the finding's `way` shows how.
 
     >>> from otf.models.coffee import coffee
     >>> bool(forbids(coffee, "Coin(5) Button")), bool(forbids(coffee, "Coin(10) Button"))
@@ -254,7 +254,7 @@ def forbids(
 
 
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
-    """Return the scenario. Raises UsageError if it names an action that the model does not have.
+    """Return a given scenario. Raises UsageError if it names an action that the model does not have.
 
     If outputs decide the states (`Accept`), later states are unknown, so the scenario may name any action.
     """
@@ -267,7 +267,7 @@ def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any
 
 
 def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
-    """Ask a model twice for every transition of its graph. Raises ModelError if its answers differ."""
+    """Ask a model for every transition of its graph once more. Raises ModelError if its answers differ now."""
     first, second = Model(spec, Portless()), Model(spec, Portless())
     for model in (first, second):
         for number, state in enumerate(graph.values):

@@ -1,10 +1,10 @@
 """Two models side by side: conformance and equivalence, proven by exploring their product, and their differences.
 
-For conformance, the monitor that also judges live systems gets each step of the implementation, in every state of the
-product. So everything that a spec can express counts (orders, alternatives, spontaneous outputs), and there is only one
-judge. To find differences, the search follows both models through the sets of their possible states, and compares which
-answers are possible. It compares inputs and outputs as texts, so that one model may be in a file of another tool and
-the other in Python.
+To prove conformance, the search gives each step of the implementation, in every state of the product, to the monitor
+that also judges live systems. So everything that a spec can express counts (orders, alternatives, spontaneous outputs),
+and there is only one judge. To find differences, the search follows both models through the sets of their possible
+states, and compares which answers are possible. It compares inputs and outputs as texts, so that one model may be in a
+file of another tool and the other in Python.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def conforms(
     """Check that a model, as an implementation, does only what a spec allows, for the inputs that the spec specifies.
 
     `relation`: `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
-    section 3.4. It is proven if the product has at most `limit` states; refuted with a shortest trace.
+    section 3.4. Conformance is proven if the product of both has at most `limit` states; if it fails, the finding has a
+    shortest trace that shows it.
 
     >>> from otf.spec import OneOf, goto
     >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
@@ -79,7 +80,7 @@ def conforms(
 
 
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
-    """Check that a model, as an implementation, does only what an oracle allows; see `conforms`.
+    """Check that a model, as an implementation, does only what an oracle allows; for the rest see `conforms`.
 
     The oracle remembers its answers: if many implementations of a model share one oracle, most steps are look-ups.
     """

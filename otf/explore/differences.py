@@ -1,4 +1,4 @@
-"""Finds what two models answer differently: each kind of difference once, nearest first, even beyond others."""
+"""Finds the inputs that two models answer differently: each kind of difference once, those after few inputs first."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Differences:
 
 
 def differences(one: Graph, other: Graph) -> Differences:
-    """Return what two models answer differently. Raises UsageError if outputs decide a next state.
+    """Return the inputs that two models answer differently. Raises UsageError if outputs decide a next state.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto

@@ -41,7 +41,7 @@ TimedNode: TypeAlias = tuple[Node, frozenset[str]]
 
 
 class TimedMove(NamedTuple):
-    """An event that may happen after a time in seconds: a move, or (None) a timer that expires without effect."""
+    """What may happen next in a model, and after how many seconds: a move, or a timer that expires without one."""
 
     taken: TakenStep
     move: Move | None
@@ -51,9 +51,10 @@ class TimedMove(NamedTuple):
 
 @dataclass
 class Expiring:
-    """The walk: `lost` are timers that expired without a transition, `named` those that an `after` names.
+    """The walk through a model that finds where timers may expire, and which of them have no transition for that.
 
-    `bounds` are timers that expire without a transition only in a wrong system.
+    `lost` has the timers that expired without a transition, `named` those that some `after` names. `bounds` has timers
+    that expire without a transition only in a wrong system.
     """
 
     model: Model
@@ -235,9 +236,9 @@ class _Pair(NamedTuple):
 def temporal(graph: Graph, name: str, what: Formula) -> Finding:
     """Return whether a property holds for every run of a model; if not, with a shortest run that violates it.
 
-    A property `sometimes(…)` is a goal: it holds if a run reaches it, and the way is such a run. Runs are finite, so a
-    promise without a deadline is never violated. Transitions that only describe their outputs (`Where`, a class) leave
-    the property open. Raises ModelError if a function of the property raises.
+    A property `sometimes(…)` is a goal: it holds if some run reaches it, and the finding's `way` is such a run. Runs
+    are finite, so a promise without a deadline is never violated. Transitions that only describe their outputs
+    (`Where`, a class) leave the property open. Raises ModelError if a function of the property raises.
 
     >>> from otf.explore import explore
     >>> from otf.logic import never

@@ -25,7 +25,7 @@ LINES: Final = 5  # lines in the label of one arrow
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The numbers of the states to mark: accepting, unsafe, dead (see `dead`), or cut by a bound."""
+    """The numbers of the states to mark in a picture: accepting, unsafe, dead (see `dead`), or cut by a bound."""
 
     accepting: frozenset[int] = frozenset()
     unsafe: frozenset[int] = frozenset()
@@ -80,7 +80,7 @@ def times_text(graph: Graph, arc: Arc) -> str:
 
 
 def lines(texts: list[str], most: int = LINES) -> list[str]:
-    """Return the first `most` texts, shortened; the last line counts the rest."""
+    """Return the first `most` of some texts, shortened, as lines; the last line counts the texts that are left out."""
     shown = [short(text) for text in texts[:most]]
     return shown if len(texts) <= most else [*shown[:-1], f"… {len(texts) - most + 1} more"]
 
@@ -137,7 +137,7 @@ def arc_label(graph: Graph, arc: Arc) -> str:
 
 
 def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:
-    """Return the transitions between each two states, which share an arrow."""
+    """Return the arrows of a picture: for each two states, all transitions from one to the other."""
     found: dict[tuple[int, int], list[Arc]] = {}
     for arc in graph.arcs():
         if arc.target != OPEN:

@@ -1,4 +1,4 @@
-"""The result of an analysis: a verdict and, if the law fails, a shortest way that shows why."""
+"""The result of checking a law of a model: a verdict and, if the law fails, a shortest way that shows why."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from otf.values import show
 
 
 class LawVerdict(StrEnum):
-    """The verdict on a law.
+    """What checking a law of a model found.
 
-    `PROVEN`: it holds, and the search saw all states. `WITHIN`: it holds in all states within the bounds on steps,
-    states or values. `PASSED`: it holds in the states that the search saw, and there are more. `REFUTED`: a way shows
-    that it fails. `UNDECIDED`: the state in question may lie beyond the bounds.
+    `PROVEN`: the law holds, and the search saw all states. `WITHIN`: the law holds in all states within the bounds on
+    steps, states or values. `PASSED`: the law holds in the states that the search saw, but the model has more.
+    `REFUTED`: a way through the model shows that the law fails. `UNDECIDED`: the state in question may lie beyond the
+    bounds.
     """
 
     PROVEN = "proven"
@@ -28,7 +29,7 @@ class LawVerdict(StrEnum):
 
 
 class TakenStep(NamedTuple):
-    """A step of a way: the input (None if the outputs are spontaneous), and the outputs as texts."""
+    """A step of a way through a model: the input (None if the outputs are spontaneous), and the outputs as texts."""
 
     input: Any
     outputs: tuple[str, ...]
@@ -94,6 +95,6 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
 
 
 def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:
-    """Return a step from the numbers of its input and outputs."""
+    """Return a step of a way, made from the numbers of its input and outputs."""
     spontaneous = inp == SPONTANEOUS
     return TakenStep(None if spontaneous else graph.inputs[inp], graph.texts[outputs], spontaneous)

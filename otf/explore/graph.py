@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A transition in numbers: indices into `values`, `inputs` and `outputs` of a `Graph`.
+    """A transition as numbers: indices into the `values`, `inputs` and `outputs` of a `Graph`.
 
     `source` is the state where it begins. `input` is -1 for spontaneous outputs, `target` is -1 where the outputs
     decide the next state.
@@ -176,7 +176,7 @@ class Graph:
 
 
 def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
-    """Return everything that leads to a goal along arrows, each a source and a target, including the goals.
+    """Return everything from which arrows lead to a goal, including the goals; an arrow is a source and a target.
 
     >>> sorted(reaching([("a", "b"), ("b", "c"), ("d", "d")], ["c"]))
     ['a', 'b', 'c']
@@ -194,7 +194,7 @@ def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
 
 
 class Portless(Routes):
-    """The routes of a model without a bench: there are no ports."""
+    """Stands in for a bench's table of ports, if a model has no bench: there are no ports."""
 
     def of(self, value: object) -> str:
         """Return the empty name: there is no port."""

@@ -26,7 +26,7 @@ _KNOWN: Final = (Enum, type, types.FunctionType, types.BuiltinFunctionType, type
 
 
 def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
-    """Return the name of a state. Raises ModelError for one that cannot be compared."""
+    """Return the name by which a state is looked up. Raises ModelError for a state that cannot be compared."""
     if value.__class__ is tuple:
         kinds = tuple([each.__class__ for each in value])
         known = _FLAT.get(kinds) or _noted(kinds)
@@ -39,7 +39,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
-    """Return the name of outputs. Unlike states, they may be unhashable (a list); then their text is the name."""
+    """Return the name by which outputs are looked up. Unhashable outputs, such as a list, have their text as name."""
     try:
         return name(outputs)
     except ModelError:
@@ -105,7 +105,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return outputs as a tester sees them: bags sorted, a bag of one as its item, empty bags left out.
+    """Return outputs as a tester sees them, with each `AnyOrder` sorted; one with a single item, or none, disappears.
 
     So two transitions with differently written outputs may look the same.
 

@@ -31,9 +31,9 @@ from otf.strategy.pool import PlanPatience, endless
 
 
 def once(search: Shrinking) -> Shrinking:
-    """Yield the candidates of a search, each only once; a repeated one counts as passed.
+    """Yield the candidates of a search, each only once; if the search repeats a candidate, it learns that it passed.
 
-    A candidate that failed was adopted, and a search never goes back to a longer one.
+    That is safe: the search adopted each candidate that failed, and never goes back to a longer run.
     """
     tried: set[Candidate] = set()
     answer: Issue | None = None
@@ -54,11 +54,11 @@ def once(search: Shrinking) -> Shrinking:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a search needs besides the issue: the `oracle` of its model.
+    """What a search for a shorter run needs besides the failing run: the `oracle` of its model, and bounds.
 
     `patience` bounds how long a run may plan while its system waits for the next input. `seed` is the failing path's:
-    Hypothesis draws its values again with that seed, and shrinks them. `waited`: waiting for as long as the run took
-    has not shown the failure. Once the time is `over`, the search raises TimeOverError.
+    Hypothesis draws its values again with that seed, and shrinks them. `waited`: a run that only waited, as long as the
+    failing run took, did not fail. Once the time is `over`, the search raises TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -88,7 +88,7 @@ RACES: Final = (without_chunks, without_parts, one_by_one, renamed, simplified)
 
 
 def by_model(issue: Issue, setting: Setting) -> Shrinking:
-    """Yield guesses until one fails; then use each means in turn, as long as one of them still shortens the run."""
+    """Shrink with the model as a map: first try guesses, then use each means to shorten the run until none helps."""
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))
@@ -110,10 +110,11 @@ Algorithm = Callable[[Issue, Setting], Shrinking]
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> Shrinking:
-    """Return the search for a shorter issue.
+    """Return the search for a shorter run with the same failure.
 
-    The search yields candidates: run each, and send the issue that it showed, or None if it passed. It also yields None
-    as a pause for other work. A system that fails whenever "press" was sent needs one input:
+    The search is a generator of candidates: run each, and send back the issue that it showed, or None if it passed. The
+    search also yields None, to let the caller do other work. A system that fails whenever "press" was sent needs one
+    input:
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink import Issue, issue_of

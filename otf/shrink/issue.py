@@ -30,7 +30,7 @@ UNHEARD: Final = 3600.0  # seconds before a run in which its first outputs may h
 
 
 class ModelStep(NamedTuple):
-    """An `input`, the `nodes` in which it was sent, and the nodes to which it led (`target`).
+    """A step of a run on the model: an `input`, and the possible states before it (`nodes`) and after it (`target`).
 
     Adjacent steps with the same `burst`, a number above 0, are sent at once.
 
@@ -52,9 +52,10 @@ def meets(steps: Iterable[ModelStep]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """The `steps` of a run up to its failure, and the failure's `signature`; None if the run does not fail.
+    """A failing run, as the shrinker sees it: its `steps` up to the failure, and the failure's `signature`.
 
-    `seconds` is the time between its first input and its last, `tail` the time from the last to the failure.
+    `seconds` is the time between the run's first input and its last, `tail` the time from the last input to the
+    failure.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import ModelStep
@@ -80,7 +81,7 @@ class Issue:
 
 
 class Candidate(Protocol):
-    """A run to try, which may fail with less. Equal candidates have equal hashes, so that none is tried twice."""
+    """A run that the shrinker tries, in the hope that it still fails. Equal candidates have equal hashes."""
 
     @property
     def limit(self) -> int:

@@ -36,9 +36,10 @@ SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """The candidate that takes these `steps`, each in its nodes, and goes between them by the shortest `ways`.
+    """A run to try: it takes these `steps`, each in the same states as before, and the shortest `ways` between them.
 
-    When the system chooses another way, the chooser replans the inputs; `limit` has room for such detours.
+    When the system chooses another way than planned, the chooser of the inputs plans again; `limit` has room for such
+    detours.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink.shortest_ways import ModelMap
@@ -67,10 +68,11 @@ class StepPlan:
 
 
 def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
-    """Return the candidate that should show an issue again.
+    """Return the candidate that repeats a failing run, and should fail in the same way.
 
-    It sends the same inputs. Where the system has a choice it plans as `StepPlan` does, except in a model with times,
-    where a detour would only waste time. The system waits for a plan no longer than `patience`.
+    It sends the same inputs. If the system chooses another way than before, the candidate plans a detour, as `StepPlan`
+    does; in a model with times it does not, because a detour would only waste time. `patience` bounds how long the
+    system waits for a plan.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -88,7 +90,7 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
 
 
 def joins(chooser: Chooser) -> Joins:
-    """Return a function that tells whether the plan's last chosen input is sent at once with the one before it.
+    """Return a function that tells whether a plan sends its last chosen input at once with the input before.
 
     >>> joins(AllowedInputs(()).chooser())(2, [], None)
     False
@@ -189,10 +191,11 @@ def after(original: Candidate, issue: Issue, search: Shrinking) -> Shrinking:
 
 
 class Ahead:
-    """A search with several candidates running at a time; `make` must always make the same search.
+    """Runs several candidates of a search at the same time; `make` must always make the same search.
 
-    `expected` returns the issue that a candidate most likely shows if it fails; `fails` is a candidate that most likely
-    fails. `bets` holds the answers assumed for all candidates but the last.
+    To get the next candidate before the earlier ones have ended, it assumes their answers: `bets` holds an answer for
+    each candidate but the last. `expected` returns the issue that a candidate most likely shows if it fails; `fails` is
+    a candidate that most likely fails.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue
@@ -275,9 +278,9 @@ class Ahead:
 
 
 def repeats(rate: float) -> int:
-    """Return how many runs show a failure of this rate with 95 % confidence; 50 at most.
+    """Return how many runs are needed to see a failure of this rate with 95 % confidence; 50 at most.
 
-    A passing run does not rule out a failure that shows in one run of three.
+    For example, if a failure shows in one run of three, a single passing run does not rule it out.
 
     >>> repeats(1.0), repeats(0.5), repeats(0.1)
     (1, 5, 29)

@@ -142,7 +142,7 @@ Name: TypeAlias = Hashable
 
 
 def renamed(search: ShrinkSearch) -> Attempts:
-    """Replace each name shared by inputs of the best by the first ones that the model enables in its place."""
+    """Try to replace each name that inputs of the shortest run share by the first names that the model enables."""
     search.begin("names")
     best = search.best
     for old in _shared(search.best.steps):

@@ -24,9 +24,9 @@ Think: TypeAlias = Callable[[], float]
 def conduct(
     session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
 ) -> Verdict:
-    """Run a session against a world until its verdict; `port` returns the port of an input.
+    """Run a session against a simulated world until the verdict; `port` returns the port of an input.
 
-    `think` returns how many seconds the tester takes before it sends an input, or looks for silence.
+    `think` returns how many seconds the tester computes before it sends an input, or before it looks for silence.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle, Session

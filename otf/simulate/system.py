@@ -19,7 +19,7 @@ SystemMove: TypeAlias = Transition[Any] | Accept
 
 
 class Emission(NamedTuple):
-    """An `output` and the `port` on which it comes.
+    """One output that a simulated system emits: the `output` and the `port` on which it comes.
 
     >>> Emission("click", "sut").port
     'sut'
@@ -30,7 +30,7 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """The effects of one move: the next `state`, the `outputs` in order, `within` which seconds, and the `timers`.
+    """What one move of a system does: its next `state`, its `outputs` in order and their window, and its `timers`.
 
     >>> Happening(True, (Emission("click", "sut"),), None).state
     True
@@ -43,7 +43,7 @@ class Happening(NamedTuple):
 
 
 class SimulatedSystem(Protocol):
-    """The system in a world: one made from a spec, or one written by hand."""
+    """What a simulated world needs of its system, whether it is made from a spec or written by hand."""
 
     @property
     def state(self) -> object:
@@ -161,10 +161,11 @@ MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "earl
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One wrong transition: in `state` on `input` (None: spontaneous), wrong in the way of `kind`.
+    """One wrong transition of a system: in `state`, on `input` (None: spontaneous); `kind` says what is wrong.
 
-    `instead` is the wrong output or next state; for `late` and `early` it is the seconds by which the window moves, or
-    the timers that it starts. `dead`: it never happens, like a timer that does not expire.
+    `instead` is the wrong output or next state; for the kinds `late` and `early`, it has the seconds by which the
+    transition's window moves, or the timers that the transition starts. With the kind `dead`, the transition never
+    happens, as if a timer did not expire.
 
     >>> Mutation("output", False, "press", instead="clack").instead
     'clack'
@@ -177,7 +178,7 @@ class Mutation:
 
 
 def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
-    """Return the spec with this mutation: a system made from it does not conform to the original.
+    """Return a spec with one wrong transition (the mutation): a system made from it does not conform to the given spec.
 
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])
@@ -235,9 +236,9 @@ def acting(
 ) -> Callable[[], Act]:
     """Return a function that makes a system of a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
 
-    Chance decides between the choices of the spec, anew on each path. There are no spontaneous outputs, since the
-    system only answers. It ignores inputs that the spec leaves open. `invent` returns a value if the spec gives a class
-    or a test.
+    Where the spec leaves a choice, chance decides, anew on each path. There are no spontaneous outputs, since the
+    system only answers. It ignores inputs that the spec does not specify. `invent` returns a value where the spec gives
+    only a class or a test.
     """
     wrong = spec if fault is None else faulty(spec, fault)
     numbers = count(1)

@@ -28,10 +28,10 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """The true bounds of a world in seconds: `latency` of one way through a port, and time `busy` with one input.
+    """The bounds of a simulated world's times, in seconds: `latency` of one way through a port, `busy` for one input.
 
-    `spontaneous` is the mean pause before a spontaneous output. `chance`: times are drawn uniformly, or always lie at
-    one end of their bounds (`extreme`), latencies always the same end for a port in one direction (`lopsided`).
+    `spontaneous` is the mean pause before a spontaneous output. `chance` says how times are drawn: uniformly; always at
+    one end of their bounds (`extreme`); or with every latency of a port in one direction at the same end (`lopsided`).
 
     >>> TimeBounds(latency=0.01, chance="extreme").busy
     0.002
@@ -45,14 +45,15 @@ class TimeBounds:
 
 @dataclass(slots=True)
 class World:
-    """A `system` behind its ports. Time (`now`, in seconds) is virtual; it passes with `advance`.
+    """A simulated `system` behind its ports. Time (`now`, in seconds) is virtual; it passes with `advance`.
 
-    All chance comes from `random`, within the `bounds`. `arrived` has the outputs that came, until someone takes them.
+    `random` gives all random numbers, and `bounds` the limits of all times. `arrived` has the outputs that came, until
+    someone takes them.
 
     `ignoring`: an input that changes nothing leaves the timers of the state running, instead of restarting them.
-    `wavering`: on every move back into the same state, by an input or spontaneously, chance decides between the two;
-    and the initial state may have been entered before the start. `choosy`: chance picks the next of the inputs waiting
-    on different ports, instead of the one waiting longest.
+    `wavering`: whenever a move, by an input or spontaneous, leads back into the same state, chance decides whether the
+    timers of the state run on or restart; also, the system may have entered the initial state before the start.
+    `choosy`: chance picks the next of the inputs waiting on different ports, instead of the one waiting longest.
 
     >>> from random import Random
     >>> from otf.simulate import System
