@@ -1,7 +1,8 @@
 """What happened, as data: events, verdicts, and their form in a trace file.
 
-A model needs `Ended` and `Undecodable`. A bench that reads another program's log (`foreign`) turns it into `Sent`,
-`Seen`, `Quiet` and `Closed`. A known issue examines a `Failure`.
+Who needs this module: a model that expects the end of a port uses `Ended`, and one that handles broken bytes
+`Undecodable`. A bench that reads another program's log (`foreign`) turns the log into the events `Sent`, `Seen`,
+`Quiet` and `Closed`. A known issue examines a `Failure`.
 """
 
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Undecodable

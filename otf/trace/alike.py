@@ -44,7 +44,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def head(text: str) -> str:
-    """Return what an input does, as far as its text says: the type of a dataclass, the first word of a line.
+    """Return what an input does, as far as its text says: the type of a dataclass, or the first word of a line.
 
     >>> head("Read(3)"), head("'set 17'"), head("'b'"), head("('add', 5)"), head("7")
     ('Read', "'set", "'b", "('add", '#')
@@ -119,7 +119,7 @@ def _by_one_rule(before: Sequence[tuple[float, ...]], after: Sequence[tuple[floa
 
 
 def difference(expected: str, seen: str) -> str:
-    """Return the form of a wrong output, with a star for each field that differs from the expected one.
+    """Return the form of a wrong output, with a star for each field that differs from the expected output.
 
     >>> difference("Done(room='a', temp=28)", "Done(room='a', temp=25)"), difference("Done('a', 28)", "Refused(3)")
     ('Done(room=#, temp=*)', 'Refused(*)')

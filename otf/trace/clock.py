@@ -54,7 +54,7 @@ def pauses(events: Sequence[Event]) -> list[float]:
 
 
 def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the failing output with its time; None if there is none, or if it came too early to tell."""
+    """Return the output at which a run failed, with its time; None without one, or if it came too early to tell."""
     if failure is None or not 0 < failure.event <= len(events):
         return None
     event = events[failure.event - 1]
@@ -62,7 +62,7 @@ def timed_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutpu
 
 
 def unasked_output(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the failing output if all answers to the last input came as well: then no input asked for it."""
+    """Return the output at which a run failed, if no input asked for it: all answers to the last input came as well."""
     found = timed_output(failure, events)
     if failure is None or found is None:
         return None
@@ -108,7 +108,7 @@ def _since(failure: Failure | None) -> str:
 
 
 def message(timer: object) -> str:
-    """Return the name of the cyclic message that a timer brings: its own, or that without the mean of so many periods.
+    """Return the name of the cyclic message that a timer belongs to; there may be a timer for the mean of its periods.
 
     >>> message("status"), message("status/10")
     ('status', 'status')
@@ -117,7 +117,7 @@ def message(timer: object) -> str:
 
 
 def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the failing output with its time, or an empty one if nothing came for `LATE` seconds; else None."""
+    """Return the failing output with its time; an empty one if nothing came for `LATE` seconds; in other cases None."""
     missing = failure is not None and (failure.kind == "missing" or overdue_timer(failure))
     if failure is None or not missing or not 0 < failure.event <= len(events):
         return timed_output(failure, events)
@@ -126,13 +126,13 @@ def moment(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | No
 
 
 def by_clock(failure: Failure | None, events: Sequence[Event]) -> TimedOutput | None:
-    """Return the failing output if nothing was sent before it."""
+    """Return the output at which a run failed, if no input was sent before it."""
     sent = [event.input for event in events if isinstance(event, Sent)]
     return timed_output(failure, events) if sent and all(isinstance(each, Idle) for each in sent) else None
 
 
 def told(output: TimedOutput) -> Iterator[str]:
-    r"""Yield lines that describe such an output, then lines that a model needs to allow it.
+    r"""Yield lines that describe an output by the system's clock, then lines that a model needs to allow it.
 
     >>> print(*told(TimedOutput("Ping()", 2.0)), sep="\n")
       comes 2.0 s after connecting, whatever is sent; if that is right, the model allows it so:

@@ -52,7 +52,7 @@ def differences(seen: str, allowed: str) -> list[Difference] | None:
 
 
 def few(seen: str, allowed: str) -> list[Difference]:
-    """Return at most a few differences: of larger parts, where the small ones are too many; [] if these are, too."""
+    """Return a few differences of two texts: if there are too many, those of larger parts; [] if still too many."""
     pair = _pair(seen, allowed)
     if pair is None:
         return []

@@ -41,7 +41,7 @@ def without_drawn_names(verdict: Verdict, events: Iterable[Event]) -> Verdict:
 
 
 def without_names(text: str) -> str:
-    """Return a text without the words that may be such names, to compare two runs that draw different ones.
+    """Return a text without the words that the system may have drawn, to compare runs in which it draws different ones.
 
     >>> without_names("('job', 4711, 'b', 12)")
     "('job', …, 'b', 12)"
@@ -50,7 +50,7 @@ def without_names(text: str) -> str:
 
 
 def without_words(text: str, names: set[str]) -> str:
-    """Return a text without these words."""
+    """Return a text in which a mark stands for each of these words."""
     return WORD.sub(lambda word: ANY if word[0] in names else word[0], text)
 
 

@@ -10,7 +10,7 @@ from otf.values.identity import light
 
 @light
 class Sent:
-    """otf sent `input` to `port` at `at`, in `took` seconds: switching the power may take one.
+    """otf sent `input` to `port` at the time `at`, which took `took` seconds: to switch the power may take one second.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -24,7 +24,7 @@ class Sent:
 
 @light
 class Seen:
-    """`output` arrived on `port` at `at`.
+    """`output` arrived on `port` at the time `at`.
 
     >>> Seen("tea", "line", 0.1).output
     'tea'
@@ -41,11 +41,11 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Quiescence at `at`: every input in flight was taken and every output emitted was seen.
+    """Quiescence at the time `at`: the system took every input in flight, and otf saw every output that it emitted.
 
-    `restless`: except outputs that a system which never rests has since emitted spontaneously. `by` says how it is
-    known; after a "barrier" the system may still be busy with its last ping. It is "" if the system answers before it
-    returns, and in older traces.
+    `restless`: a system that never rests may have emitted spontaneous outputs since then. `by` says how otf knows of
+    the quiescence; after a "barrier" the system may still be busy with its last ping. `by` is "" if the system answers
+    before a call of it returns, and in older traces.
 
     >>> Quiet(0.2).restless
     False
@@ -58,7 +58,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The inputs sent up to number `upto` (from 1) were taken, and whatever was emitted before that was seen."""
+    """The system took the inputs up to number `upto` (from 1), and otf saw every output that it emitted before that."""
 
     upto: int
     at: float
@@ -66,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """`port` ended at `at`, for `reason`: judged as the output `Ended(reason)` of that port.
+    """`port` ended at the time `at`, for `reason`; otf judges that as the output `Ended(reason)` of the port.
 
     >>> Closed("tcp", "end of stream", 1.5).reason
     'end of stream'
@@ -84,7 +84,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The machine stopped the tester or the system for `seconds` until then; other events may be late by that much.
+    """The machine stopped the tester or the system for `seconds`, up to the time `at`; events may be late by that much.
 
     >>> Stalled(0.25, at=10.0).seconds
     0.25
@@ -104,9 +104,9 @@ GUESSED: Final = "on past the failure: as if the expected had come, or nothing h
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The run goes past its failure: as if the expected had come, or as if nothing had happened.
+    """The run goes on after its failure, as if the expected output had come, or as if nothing had happened.
 
-    The next observations decide between these. What failed before stays the failure of the run.
+    The next observations decide which of the two is right. The failure before it remains the failure of the run.
 
     >>> Guess(at=10.0).at
     10.0

@@ -33,7 +33,7 @@ FRAME: Final = len("  1234    ->  ")  # a row without its two cells
 
 @dataclass(slots=True)
 class StoryRow:
-    """A step: its number, its input, and the outputs before the next.
+    """A step in the table of a run: its number, its input, and the outputs before the next input.
 
     `joined`: the next input was sent at once; `cut`: a part of a long value is left out.
     """
@@ -92,7 +92,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
 
 
 def output_text(event: Event, *, last: bool, longest: int = LONGEST) -> str:
-    """Return an output, or the end of a port, as text; for any other event "", or that nothing came as the `last`."""
+    """Return an output, or a port's end, as text; any other event is "", or says that nothing came as the `last`."""
     match event:
         case Seen(output):
             return show(output, longest)
@@ -181,7 +181,7 @@ BRANCHES = 8  # listed for one state, and so many states
 
 
 def explanation(verdict: Verdict, events: Iterable[Event] = (), width: int | None = None) -> str:
-    """Return the verdict as lines of text; for a failure, the possible states and what each allowed.
+    """Return a verdict as lines of text; for a failure, these show the possible states and what each allowed.
 
     With the run's `events`, a table of the last steps comes before a failure, `width` characters wide.
 

@@ -59,7 +59,7 @@ class PassedStep(NamedTuple):
 
 
 class KindRule(NamedTuple):
-    """Which parts of a failure distinguish kinds; for inputs in `everywhere`, the state does not.
+    """Which parts of a failure distinguish kinds of failure; for the inputs in `everywhere`, the state does not.
 
     Each of the `slices`, the ways in which an output can be wrong, is a separate kind, whatever the input.
     """
@@ -78,7 +78,7 @@ class KindRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How to tell the failures of one signature apart: by one rule per thing that an input does, if several.
+    """How to divide the failures of one signature into kinds: by one rule for each thing that an input does.
 
     Outputs of the forms in `names` are names that the system gives to failures. If `parts` is given, only the values of
     these parts tell failures apart. `races` holds what the inputs of known races do.
@@ -126,7 +126,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Kinds:
-    r"""The kinds of the failures of a campaign; `add` each failure with what passed before it.
+    r"""Divides the failures of a campaign into kinds; `add` each failure with the steps that passed before it.
 
     The result does not depend on the order of the failures, and may change with each new one. With `parts`, the values
     of these decide on the kind from the beginning. If inputs are `drawn` from an infinite set, values that never recur

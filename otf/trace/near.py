@@ -109,7 +109,7 @@ def _apart(text: str) -> list[Output]:
 
 
 def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
-    """Return the outputs of a branch that were not seen yet; empty if something else was seen."""
+    """Return the outputs of a branch that were not seen yet; empty if the run saw anything that the branch lacks."""
     left = list(outputs)
     for text in seen:
         at = next((at for at, output in enumerate(left) if output.text == without_port(text).text), None)

@@ -31,7 +31,7 @@ LATEST: Final = 1e10
 class TracedEvent:
     """An `event` of a trace with its `line` number, its bytes on the wire (`raw`) and the trace's own line (`data`).
 
-    `slack`: by how many seconds the tester may have seen it late.
+    `slack`: by how many seconds the tester may have seen the event late.
     """
 
     event: Event
@@ -44,10 +44,10 @@ class TracedEvent:
 class TraceReader:
     """A trace, read line by line in constant memory.
 
-    `name` is its file's. `header` is available at once; `events` yields the events. After that, `end` is the last line,
-    None if the trace is cut off (`cut`), and `aftermath` holds what came after the failure, which is not judged.
-    `dropped` is how many events a long trace lost in its middle: `events` ends before them, and yields the later ones
-    when called again; `skip` reads past these.
+    `name` is the name of its file. `header` is available at once; `events` yields the events. After that, `end` is the
+    last line, None if the trace is cut off (`cut`), and `aftermath` holds what came after the failure, which is not
+    judged. `dropped` is how many events a long trace lost in its middle: `events` ends before them, and yields the
+    later ones when called again; `skip` reads past these.
 
     Raises TraceError with the name and the line for anything that cannot be read.
     """

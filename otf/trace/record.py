@@ -31,13 +31,13 @@ _NAMES: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The conditions of a run: enough to judge its trace again and to repeat it. Times are in seconds.
+    """The first line of a trace: the conditions of a run, enough to judge the trace again and to repeat the run.
 
     `run` is the id of this run, `path` the number of its path in the campaign. `bench` and its `parameters` name the
-    system; `fingerprint` changes with the text of the model, and `versions` are those of what took part. `seed`,
-    `strategy`, `mode` and `inputs` are how inputs were chosen, `burst` is how many were sent at once. `quiescence`,
-    `latency` and `busy` are the times of the bench. `shrunk`: shrinking made this run. `runs` is how often its inputs
-    ran. `format` is the version of the format.
+    system; `fingerprint` changes with the text of the model, and `versions` has the version of everything that took
+    part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs, `burst` how many it sent at once.
+    `quiescence`, `latency` and `busy` are the times of the bench, in seconds. `shrunk`: shrinking made this run. `runs`
+    is how often otf ran its inputs. `format` is the version of the trace's format.
     """
 
     run: str
@@ -85,12 +85,12 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
 
 
 def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
-    """Return the line that replaces dropped events, and the inputs among them, in the middle of a long trace."""
+    """Return the line that stands for events dropped from the middle of a long trace; `inputs` of them are inputs."""
     return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
 
 def as_recorded(event: Event) -> Event:
-    """Return an event with its times in microseconds, as in a trace, so that live run and replay judge alike.
+    """Return an event with times rounded as in a trace, to microseconds, so that live run and replay judge alike.
 
     >>> as_recorded(Stalled(0.12345678, 1.00000049))
     Stalled(seconds=0.123457, at=1.0)
@@ -164,8 +164,8 @@ def hasher() -> blake2b:
 class LineChain:
     r"""Lines that each end with the digest of the line before, so that the next line reveals any change or loss.
 
-    A kill or a full disk may cut a line short (`torn`). The digest then covers the part that was written, and the next
-    line begins after a line break.
+    A kill or a full disk may cut a line short (`torn`). The digest in the next line then covers the part that was
+    written, and that line begins after a line break.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')

@@ -110,7 +110,7 @@ PROPERTY: Final = "property: "
 
 
 def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
-    """Yield a line for each goal that no run reached, and for each property left open or never tested.
+    """Yield a line for each goal that no run reached, and for each property that the runs left open or never tested.
 
     >>> tea = Requirement("tea", "MUST", "goal: sometimes('tea')")
     >>> list(unmet([RequirementResult(tea, "never tried")]))

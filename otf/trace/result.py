@@ -1,4 +1,4 @@
-"""The result of a campaign: failures, known issues, inconclusive paths, what all this rests on, and the counts.
+"""The result of a campaign: its failures, known issues and inconclusive paths, what the verdict rests on, and counts.
 
 The terminal, the page, JUnit XML, annotations and Markdown are all made from one `CampaignResult`, so that they always
 agree.
@@ -34,7 +34,7 @@ ONLY_KNOWN: Final = (
 
 
 def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> str:
-    """Return why none of the inputs tested anything; "" if some did.
+    """Return why none of a campaign's inputs tested anything; "" if some did.
 
     Some inputs were `malformed`, some were unspecified and `truncated` their path. The `excused` ones showed a known
     issue, or came after one.
@@ -60,7 +60,7 @@ def counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailureResult:
-    """One kind of failure, by its `signature`: how many paths showed it, and its shortest `trace` with its `steps`.
+    """One kind of failure, by its `signature`: how many `paths` showed it, and its shortest `trace`.
 
     `paths` is 0 if only the run of a saved failure showed it; `title` describes the failure of this trace by its
     values.
@@ -85,10 +85,11 @@ GUESSES: Final = 3  # failures after others that are shown: a wrong guess has ma
 
 @dataclass(frozen=True, slots=True)
 class GuessedResult:
-    """A failure (`signature`) that `count` paths showed only after one of the kind `after`, and its first `trace`.
+    """A failure (`signature`) that `count` paths showed only after an earlier failure, of the kind `after`.
 
-    It may be due to the guess of the state from which these paths went on, and does not count as a failure. `title`
-    describes the failure of this trace by its values, `first` the failure before it.
+    It may come from a wrong guess of the state from which these paths went on, so it does not count as a failure.
+    `trace` is the first trace that shows it; `title` describes the failure in that trace by its values, `first` the
+    failure before it.
 
     >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
     seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
@@ -110,7 +111,7 @@ class GuessedResult:
 
 @dataclass(frozen=True, slots=True)
 class KnownIssueResult:
-    """A known issue of the bench: what it `says`, how many `paths` showed it, the shortest `trace` with its `steps`.
+    """A known issue of the bench: its description (`says`), how many `paths` showed it, and its shortest `trace`.
 
     >>> KnownIssueResult("it answers late after a reset", 0).trace
     ''
@@ -144,15 +145,15 @@ class CampaignResult:
     """What to report about a campaign, wherever it is reported.
 
     `paths` and `steps` count what was judged. `failures`, `known_issues` and the `inconclusive` paths are its findings.
-    `interrupted`: a signal ended it. `silence` counts the paths by how their silences are known. `truncated` counts
-    those that ended at an unspecified input, `short` those cut short by the end of the time. `late` counts the outputs
-    that came after the quiescence time. `unfinished` paths, with `unfinished_steps` steps, were in progress when the
-    campaign was interrupted, and count nowhere else. `parts` maps what the campaign spent time on to seconds.
-    `failed_starts` counts starts of the system that were tried again after a pause; `devices_out` stopped answering.
-    `requirements` are those of the bench. `trouble` is the error that ended contact with the system, `untested` the
-    reason why nothing was tested. `heard`: some output was seen. `full`: there were more different failures than can be
-    told apart. `unshown` counts paths that passed before the campaign was resumed, as its journal says, but have no
-    trace. `guessed` are failures seen only after others, which do not affect the verdict.
+    `interrupted`: a signal ended it. `silence` counts the paths by how their silences are known. `truncated` counts the
+    paths that ended at an unspecified input, `short` those that ended early because the time was over. `late` counts
+    the outputs that came after the quiescence time. `unfinished` paths, with `unfinished_steps` steps, were in progress
+    when the campaign was interrupted, and count nowhere else. `parts` maps each activity of the campaign to the seconds
+    spent on it. `failed_starts` counts starts of the system that were tried again after a pause; `devices_out` stopped
+    answering. `requirements` are those of the bench. `trouble` is the error that ended contact with the system,
+    `untested` the reason why nothing was tested. `heard`: some output was seen. `full`: there were more different
+    failures than can be told apart. `unshown` counts paths that passed before the campaign was resumed, as its journal
+    says, but have no trace. `guessed` are failures seen only after others, which do not affect the verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))

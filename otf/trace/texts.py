@@ -15,7 +15,7 @@ FIELD: Final = (40, 24)  # the most characters of a field, depending on the othe
 
 
 class Output(NamedTuple):
-    """An output of a branch, with its port if the model names it."""
+    """One of the outputs that a model allows, as text, with its port if the model names it."""
 
     text: str
     port: str = ""
@@ -38,7 +38,7 @@ def parsed(text: str) -> ast.expr | None:
 
 
 def brief(text: str, longest: int = LONGEST) -> str:
-    """Return a value no longer than in a title: shortens the longest parts of a long one, and keeps its port.
+    """Return the text of a value, short enough for a title: it shortens the longest parts, and keeps the port.
 
     >>> brief("Get(method='POST', target='/holds/3975c4ab-02e3-7665/confirm', headers=(('a', 'b'),))")
     "Get(method='POST', target='/holds/…confirm', …)"

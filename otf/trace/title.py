@@ -16,14 +16,14 @@ MOST: Final = 2  # the most alternatives, or inputs sent at once, that are named
 
 
 class BriefDifference(NamedTuple):
-    """Two values, by the parts in which they differ."""
+    """The parts in which an expected output and the one seen differ."""
 
     expected: str
     seen: str
 
 
 def title(failure: Failure) -> str:
-    """Return a failure on one line; two similar values appear only with the parts that differ.
+    """Return a failure on one line; of two similar values, the line shows only the parts that differ.
 
     >>> from otf.trace.verdict import Allowed, Signature
     >>> signature = Signature("wrong", "int", "Open", "OpenDone", "OpenDone")
@@ -70,7 +70,7 @@ def came(failure: Failure) -> str:
 
 
 def brief_difference(failure: Failure) -> BriefDifference | None:
-    """Return the nearest expected output and the one seen; None if they are not alike."""
+    """Return how the output seen differs from the nearest expected one; None if the two are not alike."""
     options = alternatives(failure)
     found = nearest(failure, options) if failure.kind == "wrong" else None
     if found is None or not found.differences[0].path:

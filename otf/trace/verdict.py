@@ -1,4 +1,4 @@
-"""Verdicts, with their reason as data."""
+"""Verdicts on a run, with the reason of each as data."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ MEETS: Final = " & "
 class Allowed:
     """The outputs allowed in one possible `state`; `branches` are the texts of the outputs and of the next state.
 
-    `changes` says, for each branch, how the next state differs from this one; "" if they are equal. If there were
-    several inputs, `orders` says in which order they were taken, by their step numbers. `timers` says which timers of
-    the model ran there, or had just expired; `after` says which of them causes each branch.
+    Each branch is one thing that the model allows there. `changes` says for each branch how the next state differs from
+    `state`; "" if they are equal. If there were several inputs, `orders` says in which order the system took them, by
+    their step numbers. `timers` says which timers of the model ran in `state`, or had just expired; `after` says for
+    each branch which of the timers causes it.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -60,10 +61,10 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A coarse description of a failure: its `kind`, and the types of `state`, `input`, `expected` and `seen` output.
+    """A coarse description of a failure: its `kind`, and the types of state, input, expected output and output seen.
 
-    `exact` has their values as text, if a single input failed, and `meets` what each of several inputs in flight does;
-    `otf.trace.kinds` uses both to tell failures of one signature apart.
+    `exact` has the values of these as text, if a single input was in flight; `meets` says what each input does, if
+    several were in flight. `otf.trace.kinds` uses both to divide the failures of one signature into kinds.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -109,13 +110,14 @@ class Citation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed: the `input`, the last possible states and what they `allowed`, and what was `seen` on `port`.
+    """Why a run failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
 
     `event` is the number of the event that left no state, `step` that of its input. Texts are for people, `signature`
-    for machines. `before` holds the outputs already seen in that step. If the model has windows, `times` states in
-    seconds what was due when, and `off` how far outside all of them the event was. `violates` holds the requirements of
-    the outputs that were due but did not come; with several, it is `unclear` which of them the system violates.
-    `together` is how many inputs were in flight, the last being that of `step`. `note` adds what else explains it.
+    for machines. `before` holds the outputs already seen in that step. If the model has time windows, `times` says in
+    seconds what was due when, and `off` how far the event was outside all windows. `violates` holds the requirements of
+    the outputs that were due but did not come; `unclear`: there are several, and the run does not show which of them
+    the system violates. `together` is how many inputs were in flight; the last of them is that of `step`. `note` adds
+    anything else that explains the failure.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -186,9 +188,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The end of a run: `outcome`, and the `failure` if it failed. `why`: the reason why it is inconclusive.
+    """The verdict on a run: its `outcome`, the `failure` if it failed, and `why` it is inconclusive, if it is.
 
-    `truncated`: it passed up to an unspecified input. `late`: the numbers of its late outputs.
+    `truncated`: the run passed up to an unspecified input. `late`: the numbers of the outputs that came late.
     `stalled`: the longest time, in seconds, for which tester or system could not run in a failing run. `judged`: how
     much of a run by a model with times was judged, and how much of that was in doubt. `behind`: the failures after the
     first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the run itself shows that
