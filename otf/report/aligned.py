@@ -22,7 +22,7 @@ _COUNTS: Final = {"=": "same", "~": "drawn", "|": "changed", "<": "only_a", ">":
 
 
 class ConditionPair(NamedTuple):
-    """A condition in which two runs differ, with its values as texts; "" if a run has none."""
+    """A condition in which two runs differ, with its value in each run as text; "" if a run has no value."""
 
     what: str
     a: str
@@ -30,10 +30,10 @@ class ConditionPair(NamedTuple):
 
 
 class TraceRow(NamedTuple):
-    """Two events side by side; "" where a trace has none, and `fields` are the parts in which two values differ.
+    """An event of one trace beside that of another; "" if a trace has none; `fields` has the parts that differ.
 
-    `mark` is `=` for the same event, `~` for one that differs only in words that the system drew, else `|`, `<` or `>`;
-    `…` stands for events that are left out.
+    `mark` is `=` for the same event, `~` for an event that differs only in words that the system drew, `|` for any
+    other difference, `<` or `>` for an event that only one trace has; `…` stands for events that are left out.
     """
 
     mark: str
@@ -50,7 +50,7 @@ class EventList(NamedTuple):
 
 
 class AlignedEvents(NamedTuple):
-    """The events of two runs as marks and places; `uncompared` events of a long difference have no row.
+    """The aligned events of two runs: rows of a mark and two places; `uncompared` events have no row.
 
     >>> found = aligned(EventList(["-> a", "<- b"], "ab"), EventList(["-> a", "-> c", "<- b"], "acb"))
     >>> found.rows
@@ -128,7 +128,7 @@ def _port(key: Hashable) -> str:
 
 
 def aligned(a: EventList, b: EventList, wrong: tuple[int, int] = (-1, -1)) -> AlignedEvents:
-    """Align two runs; events with equal keys are the same, but not one at which only one run failed (`wrong`).
+    """Align the events of two runs; events with equal keys are the same, unless only one run failed there (`wrong`).
 
     A word that only one run has may be drawn by the system, as ids are: such events are the same (`~`) as long as each
     word of one run stands for one word of the other. A plain number is drawn only if it comes back in an input:

@@ -15,7 +15,7 @@ from otf.values.text import plain
 
 
 def junit(gathered: Gathered) -> str:
-    """Return the report as JUnit XML: a case for the bench, for each kind of failure, and for each known issue.
+    """Return the report as JUnit XML: a test case for the bench, for each kind of failure, and for each known issue.
 
     Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation. A
     known issue counts as skipped, with its description. The bench's case counts as skipped if there are failures, and
@@ -124,9 +124,10 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 
 
 def github(gathered: Gathered) -> str:
-    """Return an error per kind of failure, a warning per reason of inconclusive paths, and a notice with the rest.
+    """Return annotations for GitHub: errors for kinds of failure, warnings for inconclusive paths, and a notice.
 
-    Each points at the model's function, if that lies below the current folder.
+    There is one warning for each reason why paths are inconclusive; the notice has the rest of the report. Each
+    annotation points at the model's function, if its file lies below the current folder.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

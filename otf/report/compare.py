@@ -27,9 +27,10 @@ _NAMES: Final = {"latency": "L", "busy": "R", "fingerprint": "model"}
 
 @dataclass(slots=True)
 class ComparedTrace:
-    """One of the two traces: its events in comparable form, with the states possible after each.
+    """One of two compared traces: its events in comparable form, with the possible states after each.
 
-    Call `take` for each event of a judgement, and `done` at its end. `wrong` is the event at which it failed; -1: none.
+    While otf judges the trace, call `take` for each event, and `done` at the end. `wrong` is the event at which the
+    trace failed; -1 if it did not.
     """
 
     name: str
@@ -97,7 +98,7 @@ def _described(event: Event) -> tuple[str, Hashable] | None:
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """The result: `step` is that of the first different event. Only two runs in strict mode compare `silences`."""
+    """Where two traces differ: `step` is that of the first different event. Only strict runs compare `silences`."""
 
     a: ComparedTrace
     b: ComparedTrace
@@ -152,7 +153,7 @@ class TraceComparison:
 
 
 def compared(a: ComparedTrace, b: ComparedTrace) -> TraceComparison:
-    """Return where two traces differ."""
+    """Compare two traces event by event, and return where they differ."""
     silences = a.header.mode == b.header.mode == "strict"
     a, b = a.quieted(silences=silences), b.quieted(silences=silences)
     wrong = (-1, -1) if min(a.wrong, b.wrong) >= 0 else (a.wrong, b.wrong)
@@ -190,10 +191,10 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two traces or campaigns, by name; for campaigns also their `figures`, the paths of each kind, and times.
+    """Two compared traces or campaigns, by name; for campaigns also their `figures`, the paths of each kind, and times.
 
-    `traces` is None if no two paths with the same number part. `otherwise` says how many such paths have another
-    verdict or failure, and of how many.
+    `traces` compares two traces, or two paths with the same number that differ; None if no such paths differ.
+    `otherwise` says how many pairs of such paths have different verdicts or failures, and of how many pairs.
     """
 
     a: str
@@ -250,7 +251,7 @@ class Comparison:
 
 
 def difference(a: str, b: str) -> str:
-    """Return by how much a figure differs, in per cent of the first unless that is 0; "" if they are not such numbers.
+    """Return by how much two figures differ, in per cent of the first unless that is 0; "" if they are not numbers.
 
     >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("0", "2"), difference("pass", "fail")
     ('+400 %', '-25 %', '+2', '')

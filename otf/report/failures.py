@@ -65,7 +65,7 @@ class EmbeddedPath:
 
 
 def kind_of(path: PathSummary) -> tuple[PathKind, str]:
-    """Return the kind of a path, and its group."""
+    """Return what kind of path it is, and its group: its failure, its known issue, or why it is inconclusive."""
     if path.known_issue:
         return "known issue", path.known_issue
     return path.verdict, path.signature or path.why
@@ -163,7 +163,7 @@ TONES: Final = (
 
 
 def failures(gathered: Gathered, names: Container[str], folder: Path | None = None) -> Markup:
-    """Return each kind of failure with its explanation; one whose path is in the page is drawn when opened.
+    """Return a card for each kind of failure, with its explanation; if its path is in the page, a reader can open it.
 
     Links to traces are relative to a page in this `folder`.
     """
@@ -209,7 +209,7 @@ def _card(what: object, found: ReportedFailure, names: Container[str], folder: P
 
 
 def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
-    r"""Return the lines of an explanation wrapped to a width, each after the name of its colour.
+    r"""Return the lines of an explanation, wrapped to a width, as pairs of the name of a colour and the line.
 
     >>> toned("FAIL (missing): …\n  step  input")
     [('fail', 'FAIL (missing): …'), ('', '  step  input')]

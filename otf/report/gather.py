@@ -32,15 +32,16 @@ ANSWERS: Final = 20_000  # response times to keep for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, from its trace; `title` is that of the failure in it.
+    """One path of a campaign, as its trace shows it; `title` is that of its failure.
 
-    `number` is its own, `file` that of the trace, `steps` counts its inputs, `seconds` is how long it took. `verdict`
-    has its reason in `why`; `signature` is that of the failure. `truncated`: it ended at an input that is not
-    specified. `excused` counts the inputs that showed a known issue, or came behind one.
+    `number` is the path's number, `file` the name of its trace; `steps` counts its inputs, `seconds` is how long it
+    took. `why` gives the reason for the `verdict`; `signature` is that of the failure. `truncated`: the path ended at
+    an input that the model does not specify. `excused` counts the inputs that showed a known issue, or came after one.
 
-    A path that showed the known issue with the description `known_issue` passed. `silence` says how its silences were
-    detected; `late` counts outputs after the quiescence time. `short`: the time ran out. `decided` is the trace of the
-    run that decided, if it is another. The model says nothing about answers to `malformed` inputs.
+    A path that showed the known issue with the description `known_issue` passed. `silence` says how otf detected
+    silence on the path; `late` counts outputs after the quiescence time. `short`: the path ended early because the time
+    ran out. If another run decided the verdict, `decided` is its trace. The model says nothing about answers to
+    `malformed` inputs.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -116,17 +117,18 @@ class ReportedFailure:
 class Gathered:
     """The results of a campaign; `follow` takes the events of each path, `done` ends the path.
 
-    `header` is that of the traces, `space` what the model has, `visits` what of it was visited. `paths` and `failures`
-    are the results, `notes` remarks on them. `answers` has the seconds that each type of input waited for its answer;
-    `growth` has the number of visited transitions after so many steps. `started` is the day and time, `interrupted`: a
-    signal ended it, `full`: there were more different failures than can be told apart. `windows` holds those that the
-    model allows for the answers to each type of input, `waits` the seconds spent waiting for each kind of event.
-    `bench` judges the traces in the `folder`; `known_issues` are the bench's own, and `source` is the file and line of
-    its model. `failed_starts` of the system were retried; `trouble` is the error that ended contact with it.
-    `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells what the campaign spent its
-    seconds on, `time` what its paths spent them on, and `worth` what the paths prove if none failed. `requirements`
-    tells which of them the paths decided, `mutation` is the result of `otf mutants`, if any. `guessed` holds failures
-    seen only behind others, `excused` those that known issues excuse, by description. `heard`: an output was seen.
+    `header` is that of the traces; `space` has the states and transitions of the model, `visits` those that were
+    visited. `paths` and `failures` are the results, `notes` remarks on them. `answers` has the seconds that each type
+    of input waited for its answer; `growth` has the number of visited transitions after so many steps. `started` is the
+    day and time, `interrupted`: a signal ended it, `full`: there were more different failures than can be told apart.
+    `windows` holds the time windows that the model allows for the answers to each type of input, `waits` the seconds
+    spent waiting for each kind of event. `bench` judges the traces in the `folder`; `known_issues` are the bench's own,
+    and `source` is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error
+    that ended contact with it. `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells
+    what the campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if
+    none failed. `requirements` tells which requirements the paths decided, `mutation` is the result of `otf mutants`,
+    if any. `guessed` holds failures seen only behind others, `excused` those that known issues excuse, by description.
+    `heard`: an output was seen.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

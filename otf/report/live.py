@@ -26,7 +26,7 @@ STOP: Final = (
 
 
 def live_page(title: str, state: dict[str, Any] | None = None) -> str:
-    """Return the page: with a `state` it shows that and reloads itself, without one it asks its server for states.
+    """Return the page of a running campaign: it shows a `state` and reloads itself; without one it asks its server.
 
     >>> live_page("coffee", {"steps": 0})[:15]
     '<!DOCTYPE html>'

@@ -22,7 +22,7 @@ VOID = frozenset({"input", "meta", "br"})
 
 
 class Markup(str):
-    """Text that is markup already."""
+    """Text that is markup already, so that nothing escapes it again."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ def text(value: object) -> Markup:
 
 
 def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
-    """Return an element; None omits an attribute, and `_` in its name becomes `-`.
+    """Return an element of HTML or XML; None omits an attribute, and `_` in an attribute's name becomes `-`.
 
     >>> tag("p", "a < b", tag("br"), class_="x", data_n=1)
     '<p class="x" data-n="1">a &lt; b<br></p>'
@@ -51,7 +51,7 @@ def tag(name: str, /, *inner: object, **attributes: object) -> Markup:
 
 
 def joined(*parts: object) -> Markup:
-    """Return the parts one after the other."""
+    """Return some parts as one markup, one after the other."""
     return Markup("".join(map(text, parts)))
 
 

@@ -39,7 +39,7 @@ class ReportedMutant(msgspec.Struct, frozen=True):
 
 
 class ReportedMutation(msgspec.Struct, frozen=True):
-    """The findings of `otf mutants` about a model; `control` says how the model failed on its own bench, if it did."""
+    """What `otf mutants` found about a model; `control` says how the model itself failed on its bench, if it did."""
 
     model: str
     mode: str
@@ -72,7 +72,7 @@ class ReportedMutation(msgspec.Struct, frozen=True):
 
 
 def parsed_mutation(data: bytes) -> ReportedMutation:
-    """Return the content of the file. Raises ValueError if it is invalid.
+    """Return the content of the file that `otf mutants` wrote. Raises ValueError if it is invalid.
 
     >>> parsed_mutation(b'{"model": "lamp", "mode": "eager", "possible": 0}').model
     'lamp'
@@ -97,7 +97,7 @@ def read_mutation(folder: Path, notes: dict[str, None]) -> ReportedMutation | No
 
 
 def mutants_section(mutation: ReportedMutation | None) -> Markup:
-    """Return the counts by fate and a table of all mutants, the open ones first; nothing if none were tried."""
+    """Return the section about mutants: how many met each fate, and a table of all; nothing if none were tried."""
     if mutation is None:
         return Markup()
     ordered = sorted(mutation.mutants, key=lambda each: FATES.index(each.fate))

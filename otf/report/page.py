@@ -25,7 +25,7 @@ INPUTS: Final = 40  # types of inputs whose response times to draw
 
 
 def overview(gathered: Gathered) -> Markup:
-    """Return the verdict and the numbers of the campaign."""
+    """Return the part of a report with the verdict and the numbers of the campaign."""
     header = gathered.header
     parameters = ", ".join(f"{key}={value}" for key, value in header.parameters.items())
     settings = f"bench {header.bench}{f' ({parameters})' if parameters else ''}, seed {header.seed}, {header.strategy}"
@@ -82,7 +82,7 @@ def _card(name: str, part: CoveredPart) -> tuple[str, str]:
 
 
 def paths(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath]) -> Markup:
-    """Return the table of all paths: those that did not pass come first, and those in the page are links."""
+    """Return the table of all paths: paths that did not pass come first, and a path that is in the page is a link."""
     names = {path.name for path in paths_in_it}
     order = {"fail": 0, "inconclusive": 1, "pass": 2}
     ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
@@ -251,9 +251,10 @@ STYLES: Final = ("page.css", "states.css")
 def page(
     gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None, command: str = ""
 ) -> str:
-    """Return the whole page, with each event of `paths_in_it`; it links the traces relative to its `folder`.
+    """Return the report of a campaign as a page, with every event of `paths_in_it` and links to all traces.
 
-    `command` walks through the model in a terminal; "" if none does.
+    The links are relative to a page in this `folder`. `command` is the command that walks through the model in a
+    terminal; "" if there is none.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

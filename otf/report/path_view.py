@@ -43,7 +43,7 @@ ViewData: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ViewedEvent:
-    """An event of a path, the number of its step, and what the oracle knew before and after it."""
+    """An event of a path, with the number of its step, and with what the oracle knew before and after the event."""
 
     traced: TracedEvent
     number: int
@@ -54,7 +54,7 @@ class ViewedEvent:
 
 
 class PathView:
-    """Collects a path during judging: `event` gets each event with the monitor after it.
+    """Collects a path for the viewer while otf judges it: `event` gets each event, and the monitor after the event.
 
     Only `data` asks the model: judging a path has bounded time.
     """
@@ -97,7 +97,7 @@ class PathView:
 
 
 class PathTables:
-    """The tables of a path, and its rows, to be made in the order of the events."""
+    """The data of a path for the viewer: tables, and rows, which must be made in the order of the events."""
 
     def __init__(self, oracle: Oracle | None) -> None:
         self._oracle = oracle

@@ -21,7 +21,7 @@ Results: TypeAlias = tuple[RequirementResult, ...]
 
 
 def section(gathered: Gathered) -> Markup:
-    """Return the counts by status and a table of all requirements, the violated ones first.
+    """Return the section about requirements: counts by status, and a table of all, the violated ones first.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -55,7 +55,7 @@ def _row(each: RequirementResult) -> Markup:
 
 
 def needs(results: Iterable[RequirementResult], project: str) -> str:
-    """Return the results as a needs.json, which sphinx-needs imports with `needimport`.
+    """Return what a campaign shows about requirements, as a needs.json, which sphinx-needs imports with `needimport`.
 
     An id in sphinx-needs has five or more capitals, digits and `_`; the table's id becomes the title.
     """
@@ -80,7 +80,7 @@ def needs(results: Iterable[RequirementResult], project: str) -> str:
 
 
 def strictdoc(results: Iterable[RequirementResult], project: str) -> str:
-    """Return the results as a StrictDoc document, one requirement each."""
+    """Return what a campaign shows about requirements, as a StrictDoc document with one requirement for each."""
     parts = [f"[DOCUMENT]\nTITLE: {_line(project)} ({MARK})\n"]
     for each in results:
         known = each.requirement

@@ -31,7 +31,7 @@ EventKind = Literal["sent", "seen", "quiet", "taken", "stalled", "closed", "gues
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """An event: its number in the run, its time in seconds, and whether it is the one that failed."""
+    """An event in a sequence chart: its number in the run, its time in seconds, and whether the run failed there."""
 
     number: int
     at: float
@@ -43,7 +43,7 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The `ports` in order of first use, and the events (`rows`); `earlier` events were left out before them.
+    """A sequence chart as data: `ports` in order of first use, and `rows` of events; `earlier` ones were left out.
 
     >>> from otf.trace import Seen, Sent
     >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)
@@ -105,7 +105,7 @@ def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
 
 
 def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:
-    """Return the chart as text: a column for each port, the system in the middle.
+    """Return a sequence chart as text: a column for each port, the system in the middle.
 
     There are `width` characters between two lifelines, or fewer if the chart must fit `within` a number of characters:
     then a long value continues below its arrow.
@@ -202,7 +202,7 @@ def _text_arrow(text: str, room: int, *, right: bool, ended: bool) -> str:
 
 
 def mermaid(chart: Chart) -> str:
-    """Return the chart as lines of Mermaid.
+    """Return a sequence chart as lines of Mermaid.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent

@@ -29,7 +29,7 @@ svg.chart path { fill: var(--ink); } svg.chart .bad path { fill: var(--bad); }
 
 
 def standalone(chart: Chart) -> str:
-    """Return the chart as a separate file.
+    """Return a sequence chart as the content of an SVG file.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace import Seen, Sent

@@ -100,7 +100,7 @@ def graph_data(graph: Graph, marks: Marks, by: Sequence[str] = ()) -> dict[str, 
 def space_data(
     space: Space, visits: VisitedSpace, failed: Collection[tuple[str, str]], name: str = ""
 ) -> dict[str, Any]:
-    """Return the states of a campaign, and what it visited, as JSON data. `failed` holds states and inputs as texts."""
+    """Return a model's states, and what a campaign visited, as JSON data. `failed` has states and inputs as texts."""
     made, went = _Columns(name), list[int]()
     numbers = {each: number for number, each in enumerate(space.states)}
     for each, text in space.states.items():
@@ -132,8 +132,8 @@ def model_page(
 ) -> str:
     """Return a page about a model alone: its laws, and its states to click through.
 
-    Each law, as text, has the number of the state that breaks it, if any. `command` walks through the model in a
-    terminal; "" if none does.
+    Each law, as text, has the number of the state that breaks it, if any. `command` is the command that walks through
+    the model in a terminal; "" if there is none.
 
     >>> from otf.explore import explore
     >>> from otf.explore.exports import Marks
@@ -173,7 +173,7 @@ def _breaking(state: int | None) -> Markup:
 
 
 def legend() -> Markup:
-    """Return what the colours and lines mean."""
+    """Return the legend of a picture of states: what its colours and lines mean."""
     kinds = {
         "visited": "visited",
         "partly": "some of several visited",

@@ -34,7 +34,7 @@ WINDOWS: Final = 6  # windows to draw for one input
 
 
 def growth(points: Sequence[tuple[int, int]], total: int | None) -> Markup:
-    """Return a chart of visited transitions over the steps; `total`: how many there are, if known."""
+    """Return a chart of visited transitions over the steps; `total` is the number of all transitions, if known."""
     last = max(points[-1][0], 1)
     most = max(total or 0, points[-1][1], 1)
     corners: list[str] = []
@@ -193,7 +193,7 @@ DRIFT: Final = 1.2  # times that a quantile must be longer in one of the two
 
 
 class ResponseDrift(NamedTuple):
-    """The response times for a type of input in two campaigns, in words; `drift` is "" if none is certain."""
+    """The response times for a type of input in two campaigns, in words; `drift` is "" if no drift is certain."""
 
     what: str
     a: str
