@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from otf.core import Monitor, Node
 from otf.explore.naming import output_name
@@ -20,6 +21,9 @@ from otf.values import show
 
 STATES: Final = 8  # possible states to show
 END: Final = "the trace ends"
+KNOWN: Final = "known issues"
+SHORT: Final = 24  # columns for the name of a path
+Sides: TypeAlias = tuple[str, str]
 # fields that always differ, or say nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
 _NAMES: Final = {"latency": "L", "busy": "R", "fingerprint": "model"}
@@ -123,6 +127,13 @@ class TraceComparison:
         at = self.events.parting
         return ([], []) if at is None else (self.a.possible(at), self.b.possible(at))
 
+    @property
+    def _earlier(self) -> tuple[int, int]:
+        """Return by how many events each ends earlier, if it is the beginning of the other."""
+        rest = () if self.event is None or self.events.uncompared else self.events.rows[self.event - 1 :]
+        marks = {mark for mark, *_ in rest}
+        return (len(rest) if marks == {">"} else 0, len(rest) if marks == {"<"} else 0)
+
     def tally(self, names: Sequence[str] = ("A", "B")) -> str:
         """Return how many events differ, in words."""
         counts = self.events.counts
@@ -130,6 +141,9 @@ class TraceComparison:
         same = f"{counts['same'] + counts['drawn']:,} the same{drawn * bool(counts['drawn'])}"
         if self.event is None:
             return f"no difference: {same}"
+        for name, ends in zip(names, self._earlier, strict=True):
+            if ends:
+                return f"they differ: {name} ends {counted(ends, 'event')} earlier; {same}"
         only = f"{counts['only_a']:,} only in {names[0]}, {counts['only_b']:,} only in {names[1]}"
         more = f", {counts['uncompared']:,} not compared" * bool(counts["uncompared"])
         return f"they differ: {counted(counts['changed'], 'event')} replaced, {only}{more}; {same}"
@@ -230,6 +244,8 @@ class Comparison:
         if not seeds_differ(self.conditions):
             of = counted(found["paths_both"], "path")
             told += f"; {found['paths_other']:,} of {of} of the same number end otherwise"
+        issues = [pair for pair in self.figures if pair.what == KNOWN and (pair.a, pair.b) != ("0", "0")]
+        told += "".join(f"; known issues: {pair.a} in {names[0]}, {pair.b} in {names[1]}" for pair in issues)
         return f"{'they differ' if self.differ else 'no difference'}: {told}"
 
     def data(self) -> dict[str, Any]:
@@ -263,6 +279,23 @@ def difference(a: str, b: str) -> str:
         return ""
     before, after = map(int, numbers)
     return f"{100 * (after - before) / before:+.0f} %" if before else f"{after:+,}"
+
+
+def sides(a: str, b: str) -> Sides:
+    """Return short names for two paths: the parts in which they differ, or A and B if these are long.
+
+    >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("runs/one", "/other/two"), sides("x" * 30, "y")
+    (('old', 'new'), ('one', 'two'), ('A', 'B'))
+    """
+    one, other = list(Path(a).parts), list(Path(b).parts)
+    for end in (0, -1):
+        while len(one) > 1 and len(other) > 1 and one[end] == other[end]:
+            one.pop(end)
+            other.pop(end)
+    for names in ((str(Path(*one)), str(Path(*other))), (Path(*one).name, Path(*other).name)):
+        if names[0] != names[1] and all(0 < len(name) <= SHORT and name[0] != "/" for name in names):
+            return names
+    return "A", "B"
 
 
 def seeds_differ(conditions: Sequence[ConditionPair]) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from otf.report.aligned import TraceRow
-from otf.report.compare import Comparison, TraceComparison, difference, parting, seeds_differ
+from otf.report.compare import Comparison, TraceComparison, difference, parting, seeds_differ, sides
 from otf.report.markup import Markup, framed, joined, own, scrolled, tag
 from otf.trace.result import counted
 
@@ -16,8 +15,8 @@ MARK: Final = "otf report of a comparison"
 
 def comparison_page(found: Comparison) -> str:
     """Return a page with two traces or campaigns side by side."""
-    sides = (_head(found.a), _head(found.b)) if _head(found.a) != _head(found.b) else ("A", "B")
-    names = tag("p", "A: ", tag("code", found.a)), tag("p", "B: ", tag("code", found.b))
+    heads = sides(found.a, found.b)
+    names = (tag("p", f"{head}: ", tag("code", name)) for head, name in zip(heads, (found.a, found.b), strict=True))
     titles: dict[str, Sequence[Sequence[str]]] = {
         "Figures": found.figures,
         "Paths of each kind of failure": found.kinds,
@@ -28,25 +27,33 @@ def comparison_page(found: Comparison) -> str:
     rows = {title: pairs for title, pairs in titles.items() if pairs}
     if found.figures:
         rows["Figures"] = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
+    if found.times:
+        rows["Response times"] = [
+            (each.what, each.a, each.b, ", ".join(filter(None, (each.drift, each.few))) or "none is certain")
+            for each in found.times
+        ]
     parts = [
         part
         for title, pairs in rows.items()
-        for part in (tag("h2", title), _table(title, ("what", *sides, *more.get(title, ())), pairs))
+        for part in (tag("h2", title), _table(title, ("what", *heads, *more.get(title, ())), pairs))
     ]
     if not found.conditions:
         parts.append(tag("p", "They were recorded under the same conditions."))
     events = (
-        _events(found.traces, sides, other_seed=seeds_differ(found.conditions), campaigns=bool(found.figures))
+        _events(found.traces, heads, other_seed=seeds_differ(found.conditions), campaigns=bool(found.figures))
         if found.traces
         else tag("p", "No two paths of the same number part.")
     )
-    return _framed([tag("p", found.headline(sides), role="status"), *names], [*parts, tag("h2", "Events"), events])
+    return _framed([_headline(found.headline(heads)), *names], [*parts, tag("h2", "Events"), events])
 
 
 def text_page(head: Sequence[str], differences: Sequence[Sequence[str]]) -> str:
     """Return a page with the differences of two models, each as lines of text."""
     parts = [tag("pre", "\n".join(lines), tabindex=0, aria_label=lines[0], role="region") for lines in differences]
-    return _framed([tag("p", line) for line in head], [tag("h2", "Differences"), *(parts or [tag("p", "None.")])])
+    return _framed(
+        [_headline(head[0]), *(tag("p", line) for line in head[1:])],
+        [tag("h2", "Differences"), *(parts or [tag("p", "None.")])],
+    )
 
 
 def _framed(head: Sequence[Markup], parts: Sequence[Markup]) -> str:
@@ -61,8 +68,13 @@ def _framed(head: Sequence[Markup], parts: Sequence[Markup]) -> str:
     return framed("otf compare", own("page.css") + own("states.css"), own("page.js"), top, main, mark=MARK)
 
 
-def _head(name: str) -> str:
-    return Path(name).name or name
+def _headline(says: str) -> Markup:
+    tone = "inconclusive" if says.startswith("they differ") else "pass"  # a difference is no failure
+    return tag("p", _sentence(says), role="status", class_=f"verdict {tone}")
+
+
+def _sentence(says: str) -> str:
+    return says[:1].upper() + says[1:]
 
 
 def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, campaigns: bool) -> Markup:
@@ -75,7 +87,7 @@ def _events(found: TraceComparison, heads: Sequence[str], *, other_seed: bool, c
     return joined(
         traces,
         parted,
-        tag("p", found.tally(heads)) if campaigns else "",
+        tag("p", _sentence(found.tally(heads))) if campaigns else "",
         _table("possible states", ("states", *heads), [states]) if any(found.states) else "",
         _table("events", ("same or not", *heads, "in which parts"), [*map(_cells, found.rows)]),
     )

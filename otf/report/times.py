@@ -193,15 +193,19 @@ DRIFT: Final = 1.2  # times that a quantile must be longer in one of the two
 
 
 class ResponseDrift(NamedTuple):
-    """The response times for a type of input in two campaigns, in words; `drift` is "" if no drift is certain."""
+    """The response times for a type of input in two campaigns, in words; `drift` is "" if no drift is certain.
+
+    `few` names the quantiles of which there are too few times to tell, "" if there are enough.
+    """
 
     what: str
     a: str
     b: str
     drift: str
+    few: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Quantile:
     """A quantile of measured seconds with its interval; `high` is infinite and `low` 0 after too few measurements.
 
@@ -235,7 +239,7 @@ def drifts(a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]) -
     """
     pairs = {name: (sorted(a[name]), sorted(b[name])) for name in sorted(a) if a[name] and b.get(name)}
     return [
-        ResponseDrift(name, _described(one), _described(other), ", ".join(_drifts(one, other)))
+        ResponseDrift(name, _described(one), _described(other), ", ".join(_drifts(one, other)), _few(one, other))
         for name, (one, other) in pairs.items()
     ]
 
@@ -251,6 +255,12 @@ def _drifts(a: Sequence[float], b: Sequence[float]) -> Iterator[str]:
         for slow, fast, side in ((other, one, "B"), (one, other, "A")):
             if slow.low > fast.high and slow.value >= DRIFT * fast.value:
                 yield f"{name} of them {_times(slow.value, fast.value)} in {side}"
+
+
+def _few(*sides: Sequence[float]) -> str:
+    faster = {name: min(Quantile.of(each, share) for each in sides) for name, share in SHARES.items()}
+    unknown = [name for name, each in faster.items() if each.high == float("inf")]
+    return f"{' and '.join(unknown)}: too few to tell" if unknown else ""
 
 
 def _times(slow: float, fast: float) -> str:

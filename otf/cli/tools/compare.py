@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from otf.cli.benches import is_shipped, parsed
 from otf.cli.output import document, say
@@ -20,24 +20,25 @@ from otf.offline import judge
 from otf.report import Gathered
 from otf.report.aligned import ConditionPair, TraceRow
 from otf.report.compare import (
+    KNOWN,
     ComparedTrace,
     Comparison,
+    Sides,
     TraceComparison,
     compared,
     conditions,
     difference,
     parting,
     seeds_differ,
+    sides,
 )
 from otf.report.compare_page import comparison_page
 from otf.report.failures import kind_of
 from otf.report.times import ResponseDrift, drifts
 from otf.trace.result import counted
 
-Sides: TypeAlias = tuple[str, str]
-SHORT: Final = 24  # columns for the name of a path
 WIDE: Final = 40  # columns for the name of what is compared; a longer one gets its own line
-FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", "states visited", "transitions visited")
+FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", KNOWN, "states visited", "transitions visited")
 
 
 def compare(asked: CompareCommand) -> int:
@@ -156,24 +157,9 @@ def _figures(found: Gathered) -> Iterator[str]:
     yield f"{len(found.paths):,}"
     yield f"{found.steps:,}"
     yield f"{len(found.failures):,}"
+    yield f"{len(found.result.seen_issues):,}"
     yield str(found.coverage.states)
     yield str(found.coverage.transitions)
-
-
-def sides(a: str, b: str) -> Sides:
-    """Return short names for two paths: the parts in which they differ, or A and B if these are long.
-
-    >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("old/", "new/"), sides("x" * 30, "y")
-    (('old', 'new'), ('old', 'new'), ('A', 'B'))
-    """
-    one, other = list(Path(a).parts), list(Path(b).parts)
-    for end in (0, -1):
-        while len(one) > 1 and len(other) > 1 and one[end] == other[end]:
-            one.pop(end)
-            other.pop(end)
-    names = "/".join(one), "/".join(other)
-    short = names[0] != names[1] and all(0 < len(name) <= SHORT for name in names)
-    return names if short else ("A", "B")
 
 
 def _lines(found: Comparison, names: Sides) -> Iterator[str]:
