@@ -31,7 +31,7 @@ from otf.spec.redrawing import Within
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` seen through a net with these `rules`, as returned by `lossy`, `duplicating` and `reordering`.
+    """The spec `base` as a tester sees it through a net with these `rules`; `lossy` and the like return it.
 
     If the net only loses messages, the states are those of `base`; otherwise they are `InNet`, since the messages in
     flight matter. Its inputs are those of `base`.
@@ -65,7 +65,7 @@ class Unreliable(Spec[Any, Any]):
 
 
 def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
-    """Return the spec behind a net that has this rule besides those it already has."""
+    """Return a spec behind a net with one more rule; if the spec has a net already, the rule joins its rules."""
     if isinstance(spec, Unreliable):
         return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
     return Unreliable(spec, Rules((rule,)))
@@ -137,8 +137,8 @@ def lossy(
     """Return the spec of the system behind a net that loses messages.
 
     `inputs` and `outputs` name the ports that pass through the net. `port` returns the port of a value, as a codec
-    does; leave it out if there is only one port. Losing an input changes nothing; each output is lost independently of
-    the others. Raises UsageError if no ports are named.
+    does; leave it out if there is only one port. If an input is lost, the system does nothing; each output may be lost,
+    whatever happens to the others. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -162,8 +162,8 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
 
     Give the ports as for `lossy`. A copy arrives at once or later, but before the system takes more than `late` further
-    inputs. It arrives before the next message on its port, unless `reordering` applies to that port. If counting the
-    copies would need more states, more of them are allowed. Raises UsageError if no ports are named.
+    inputs. It arrives before the next message on its port, unless `reordering` applies to that port. Where counting the
+    copies would need more states, the spec allows any number of copies. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -188,8 +188,8 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of the system behind a net that delays messages, so that later ones overtake them.
 
-    Give the ports as for `lossy`. No message is lost: a delayed one arrives before the system takes more than `late`
-    further inputs, and within `delay` seconds if that is given. Raises UsageError if no ports are named.
+    Give the ports as for `lossy`. No message is lost: a delayed message arrives before the system takes more than
+    `late` further inputs, and within `delay` seconds, if you give `delay`. Raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -40,7 +40,7 @@ REMEMBERED: Final = 100_000  # answers
 
 
 class SpecAnswers:
-    """The transitions of one spec, by state and input, each computed once.
+    """Remembers the transitions of one spec, by state and input, so that the spec computes each of them only once.
 
     This is not for speed. A spec may yield a new `lambda` at each call. In the net, outputs with different functions
     would be different messages, so the number of states would have no limit.

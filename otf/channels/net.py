@@ -17,10 +17,10 @@ ANY: Final = 2  # copies of an output: only "one" and "any number" are distingui
 
 @dataclass(frozen=True, slots=True)
 class NetMessage:
-    """A message (`item`) in flight.
+    """A message (`item`) on its way through a net.
 
-    It arrives before the system takes more than `left` further inputs, and at most `more` times. For an output, 2 means
-    any number of times. If `sure`, it arrives at least once.
+    It arrives before the system takes more than `left` further inputs, and at most `more` times. For an output,
+    `more=2` means any number of times. If `sure`, the message arrives at least once.
 
     >>> NetMessage("pong", left=1).more
     1
@@ -252,7 +252,7 @@ class Rules:
 
 
 def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], port: PortOf | None) -> Rule:
-    """Return the rule for these ports. Raises UsageError if there are none."""
+    """Return the rule that a trouble affects these ports of a net. Raises UsageError if no ports are given."""
     named = Rule(trouble, _ports("inputs", inputs), _ports("outputs", outputs), port)
     if not (named.inputs or named.outputs):
         message = "name the ports of the net: inputs=[…] for sent messages, outputs=[…] for received ones"

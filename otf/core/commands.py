@@ -17,7 +17,7 @@ from otf.values.identity import light
 
 @light
 class Send:
-    """Send this `input` to its `port` now; the port is "" if the bench names none, or if the input only waits.
+    """The command to send this `input` to its `port` now; `port` is "" without one, or if the input only waits.
 
     >>> from otf.core import Symbol
     >>> Send(Symbol("press", "press"), "panel").input.value
@@ -42,11 +42,11 @@ class Ping:
 
 @light
 class Wait:
-    """Wait for an output `until` this time (seconds since the start of the run), then call `silence`.
+    """The command to wait for an output `until` a time, in seconds since the start of the run, and then call `silence`.
 
-    With `rest`, the wait also ends when something else shows that the system is at rest. After quiescence `rest` is
-    False, since only time can bring an output. A `restless` wait ends at its time; any other goes on until the system
-    is seen to rest, if that can be seen.
+    With `rest`, the wait also ends when an observer sees that the system is at rest. After quiescence `rest` is False,
+    since only time can bring an output. A `restless` wait ends at the time `until`; any other wait goes on until the
+    observer sees the system rest, if there is an observer.
 
     >>> Wait(until=0.25).until
     0.25
@@ -59,7 +59,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The run is over, with this `verdict`.
+    """The command to end the run, which has this `verdict`.
 
     >>> from otf.trace import Verdict
     >>> Stop(Verdict("pass")).verdict.outcome
@@ -88,8 +88,9 @@ class Chooser(Protocol):
 class Barrier:
     """For each port, an input that the system answers without changing its state, and a test for the answer.
 
-    `pings` has one input per port. A port without one is not proven quiet, and must have no spontaneous outputs.
-    `pong(port, output)` returns whether an output is such an answer. The model must mention neither.
+    `pings` has one input (a ping) per port. If a port has no ping, nothing proves that it is quiet, so it must have no
+    spontaneous outputs. `pong(port, output)` returns whether an output answers a ping. The model must mention neither
+    pings nor their answers.
 
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
     >>> barrier.pong("tcp", b"pong")

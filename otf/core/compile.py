@@ -21,7 +21,7 @@ from otf.values import message_of, show
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: the names of the `outputs` ports, and the function `port`: it returns that of a value.
+    """The ports of a bench: `outputs` names those that carry outputs, and `port` returns the port of a value.
 
     >>> routes = Routes(("left", "right"), port=lambda value: value[0])
     >>> routes.into(("left", "knock"))

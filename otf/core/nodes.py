@@ -106,12 +106,12 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 
 
 class Node(Symbol):
-    """A state of the model with the answers of the spec: each function is called once per set of arguments.
+    """A state of the model, with the answers of the spec about it; otf asks each function once for the same arguments.
 
-    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves. `specified` says
-    of an input whether the model specifies it, `independent` of two inputs whether their order matters, `indifferent`
-    of a spontaneous move and an input the same. `enabled_inputs` are all enabled inputs, if they were listed.
-    `expiring` are the timers that cause spontaneous moves.
+    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves. `specified`
+    remembers which inputs the model specifies, `independent` for which two inputs the order makes no difference, and
+    `indifferent` for which spontaneous move and input. `enabled_inputs` are all enabled inputs, once they have been
+    listed. `expiring` are the timers that cause spontaneous moves.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

@@ -27,12 +27,13 @@ VIEWED: Final = 32  # views kept with a long list of inputs: at least one for ea
 
 @dataclass(slots=True)
 class Oracle:
-    """The parts that all runs against one spec share: the `model`, the `relation` that it judges by, the `beliefs`.
+    """What all runs against one spec share: the `model`, the `relation` by which otf judges, and the `beliefs`.
 
     `limits` bounds the work of an explanation, `timing` has the times of the bench in seconds.
 
-    `silence_key` turns a state and an input into the key under which the silence after that transition is remembered.
-    Failures cite the table `requirements`. Each run must satisfy the `properties`, whatever the model allows.
+    `silence_key` turns a state and an input into a key; if otf has once seen silence after that transition, it
+    remembers this under the key. Failures cite the table `requirements`. Each run must satisfy the `properties`,
+    whatever the model allows.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

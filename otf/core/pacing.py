@@ -102,7 +102,7 @@ class Moment:
 
 @light
 class Pause:
-    """A wait `until` a time (seconds since the start); silence `means` quiescence, or that inputs were taken.
+    """A wait `until` a time (seconds since the start of the run); `means` says what silence until then proves.
 
     `rested`: every input has been taken and answered; the only outputs still due have a time window. `window`: the
     silence in the wait, in seconds. Silence that would fail a run must last many times as long.
@@ -117,7 +117,7 @@ class Pause:
 
 
 class Pacing(Protocol):
-    """Decides when the next input may be chosen and sent, and how long silence must last to be believed."""
+    """Decides when otf may choose and send the next input, and how long silence must last to count as quiescence."""
 
     def ready(self, moment: Moment) -> bool:
         """Return whether the next input may be chosen now (`port` is not known yet)."""
@@ -303,8 +303,8 @@ class Strict:
 
     `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts` (seconds
     since its start). So whatever a system does by its own clock can come as late as before, even if inputs went faster.
-    `gaps` is how long to wait at least after the first input, the second and so on, in seconds: where an earlier run
-    waited, a session may have ended.
+    `gaps` is how long to wait at least after the first input, the second and so on, in seconds: an earlier run may have
+    waited there until a session of the system ended.
     """
 
     timing: Timing

@@ -34,15 +34,15 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a chooser sees: the `nodes` that all inputs in flight may lead to, and the enabled inputs.
+    """What a chooser sees of a run: the states that the inputs in flight may lead to (`nodes`), and enabled inputs.
 
     `model` and `relation` are those of the oracle; `reached` has the possible states with the inputs in flight.
 
-    The view asks the model about an input only when something depends on it: `specifies` asks about one input,
-    `specified` and `others` about all. `specified`: inputs that the model itself specifies wherever they may be taken.
-    `others`: the rest, tried in the modes `all` and `mixed`, and judged by the completed spec. `allows` decides on any
-    input, listed or not. `enabled` holds all inputs to draw from, without asking the model about each. The model lists
-    them when first needed; a script never needs them.
+    The view asks the model about an input only when something depends on the answer: `specifies` asks about one input,
+    `specified` and `others` ask about all. `specified` has the inputs that the model itself specifies in all these
+    states. `others` has all other inputs, which the modes `all` and `mixed` try, and which the completed spec judges.
+    `allows` decides on any input, whether the model lists it or not. `enabled` holds all inputs to draw from, without
+    asking the model about each. The model lists them when first needed; a script never needs them.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle

@@ -95,11 +95,11 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
     mode: HuntMode = "eager",
     operators: Iterable[str] = (),
 ) -> MutationReport:
-    """Hunt mutants of a bench's model; return the fate of each.
+    """Test whether a bench would notice mutants of its model: hunt each mutant, and return the fate of each.
 
-    `most`: at most that many mutants, drawn by the seed, about as many of each operator. `budget`: what each may cost.
-    `operators`: only these. It starts no system and opens no port. Raises UsageError if the model has no inputs, or
-    none of its outputs can be served.
+    It hunts at most `most` mutants, drawn by the seed, about as many of each operator; `budget` bounds the cost of
+    each. With `operators`, it makes mutants only by these. It starts no system and opens no port. Raises UsageError if
+    the model has no inputs, or none of its outputs can be served.
 
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"], name="lamp")
@@ -114,7 +114,7 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
 
 
 class MutationAnalysis:
-    """The steps of `mutate`, for code that shows progress or ends early: `mutants`, then `judge.of` for each."""
+    """The steps of `mutate`, for callers that show progress or end early: `mutants`, then `judge.of` for each."""
 
     def __init__(self, bench: Bench, seed: int, budget: HuntBudget, mode: HuntMode) -> None:
         self.seed = seed
@@ -175,7 +175,7 @@ def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
 
 
 def bench_of(spec: Spec[Any, Any]) -> Bench:
-    """Return a bench for a bare model: a system in this process, with the ports that the model names.
+    """Return a bench for a model that has none: its system runs in this process, with the ports that the model names.
 
     >>> from otf.spec import goto
     >>> bench_of(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"], name="lamp")).name

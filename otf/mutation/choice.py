@@ -193,7 +193,7 @@ def _sendable(effects: Iterable[tuple[Any, Any, Ways, Ways]], wire: CodecWire) -
 
 
 def drawn(found: Iterable[ModelMutant], most: int, seed: int) -> list[ModelMutant]:
-    """Return at most `most` mutants: the operators take turns, each with its rules in an order drawn by the seed."""
+    """Return at most `most` mutants: operators take turns, each with its rules in an order drawn by the seed."""
     random = Random(seed)
     by_operator: dict[str, list[ModelMutant]] = {name: [] for name in OPERATORS}
     for each in found:

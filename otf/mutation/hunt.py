@@ -35,7 +35,7 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class HuntBudget:
-    """What each mutant may cost: inputs (`steps`), and `seconds` of virtual time.
+    """What the hunt for one mutant may cost: a number of inputs (`steps`), and `seconds` of virtual time.
 
     >>> HuntBudget(steps=100).seconds
     300.0

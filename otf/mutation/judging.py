@@ -28,10 +28,10 @@ PAIRS = 100  # pairs of the product in which to search for a shortest way to a d
 
 
 class Fate(StrEnum):
-    """The fate of a mutant.
+    """The fate of a mutant: whether the bench noticed it.
 
-    `KILLED`: the bench fails it. `EQUIVALENT`: a proof shows that it conforms. `OPEN`: neither. `BROKEN`: the model
-    raises an error in a state that only the mutant reaches; such a mutant does not count.
+    `KILLED`: the mutant fails on the bench. `EQUIVALENT`: a proof shows that the mutant conforms. `OPEN`: neither is
+    the case. `BROKEN`: the model raises an error in a state that only the mutant reaches; such a mutant does not count.
 
     >>> Fate("open").name
     'OPEN'
@@ -46,10 +46,11 @@ class Fate(StrEnum):
 class Survival(StrEnum):
     """Why a mutant survives.
 
-    `ALLOWED`: the model allows what it does. `SAME`: it does what the model does. `UNREACHABLE`: the times of the model
-    exclude the states of its rule. `CODEC`: the codec makes the same bytes of both. `ISSUE`: its failures count as
-    known. `NOT_REACHED`: no path came to its rule; `MISSED`: too few did. `MODE`: the mode does not wait where it
-    shows, or paths were inconclusive. `UNKNOWN`: none of these is sure.
+    `ALLOWED`: the model allows what the mutant does. `SAME`: the mutant does what the model does. `UNREACHABLE`: the
+    times of the model exclude the states in which the mutant's rule applies. `CODEC`: the codec turns the right output
+    and the wrong one into the same bytes. `ISSUE`: the mutant's failures count as known issues. `NOT_REACHED`: no path
+    came to the mutant's rule; `MISSED`: too few paths did. `MODE`: the mode does not wait where the mutant shows, or
+    paths were inconclusive. `UNKNOWN`: none of these is sure.
 
     >>> Survival("not reached").name
     'NOT_REACHED'
@@ -68,10 +69,10 @@ class Survival(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """A `mutant` with its `fate`: `why` is the kind of reason why it survived, `says` that reason in words.
+    """A `mutant` with its `fate`; if it survived, `why` is the kind of reason, and `says` gives the reason in words.
 
-    `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds the inputs that show it:
-    those of the failing path, or of the shortest way to a difference.
+    `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds inputs that show the
+    mutant: those of the failing path, or of the shortest way to a difference.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto

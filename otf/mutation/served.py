@@ -36,7 +36,7 @@ BESIDE: Final = 200  # inputs of a state to ask about, to find outputs like its 
 
 @dataclass(slots=True)
 class ServedModel:
-    """The transitions of a model, with values for all outputs.
+    """The transitions of a model that is served as a system, with values for all its outputs.
 
     Examples replace what the model only describes. A transition without one is left out, and its input is not tried if
     nothing else is left: `unserved` has the descriptions of such items.

@@ -1,4 +1,4 @@
-"""Other ways to write a model: tables and graphs, actions with enabling conditions, commands, objects."""
+"""Ways to write a model other than a step function: tables and graphs, actions with conditions, commands, objects."""
 
 from otf.notations.actions import Call, action, actions, behaviour, observable
 from otf.notations.commands import Command, Commands, Result, generate

@@ -28,7 +28,7 @@ class Label(NamedTuple):
 
 
 def label(text: str) -> Label:
-    """Return the parts of a label.
+    """Return the input and the outputs that the label of a transition names.
 
     >>> label("coin / nothing"), label("!beep"), label("go/a,b")
     (Label(input='coin', outputs=()), Label(input=None, outputs=('beep',)), Label(input='go', outputs=('a', 'b')))

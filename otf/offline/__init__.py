@@ -55,10 +55,10 @@ class Judgement:
     """The result of a replay: today's `verdict`, the `recorded` one (None: the trace was cut), and the `events`.
 
     `header` is that of the trace, `steps` the number of judged inputs. `cut`: the trace has no end. `left_open` are the
-    inputs that the model leaves open. `changed`: the spec has changed since the recording. A pass says nothing about
-    the system if events are missing (`doubt` says why), or if none of them tests it (`untested` says why); both are ""
-    otherwise. `dropped` is the number of events left out of the middle of a long trace; those after them are not
-    judged.
+    inputs that the model does not specify. `changed`: the spec has changed since the recording. A pass says nothing
+    about the system if events are missing (`doubt` says why), or if none of them tests it (`untested` says why); if
+    neither is the case, both are "". `dropped` is the number of events left out of the middle of a long trace; those
+    after them are not judged.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -92,9 +92,10 @@ class Judgement:
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
-    """Judge a trace against a bench's spec; `keep` keeps the events, `on_step` gets each with the monitor after it.
+    """Judge a recorded trace against a bench's spec; `on_step` gets each event, and the monitor after it.
 
-    Raises TraceError if the trace cannot be read; memory is constant unless `keep`.
+    With `keep`, the result holds all events; without it, memory is constant. Raises TraceError if the trace cannot be
+    read.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
