@@ -91,14 +91,14 @@ class Figures:
     def left(self, seconds: float) -> float | None:
         """Return the estimated seconds left, from the rate over the first `seconds`; None without an estimate.
 
-        The rate of the paths says nothing about how long shrinking takes.
+        The rate of the paths says nothing about how long shrinking takes, and before one has ended it is a guess.
         """
         if self.shrinking:
             return None
         per_path = self.settings.steps
         share = (self.ended * per_path + sum(self._steps.values())) / (self.settings.traces * per_path)
         bounds = [] if self.settings.time is None else [max(0.0, self.settings.time - seconds)]
-        if share and self.settings.traces < UNLIMITED:
+        if self.ended and share < 1 and self.settings.traces < UNLIMITED:
             bounds.append(seconds / share - seconds)
         return min(bounds, default=None)
 
@@ -318,6 +318,7 @@ class Moving(Reporting):
             self._print(f"path {result.number} failed after {after}\n{explanation(result.verdict)}")
 
     def _print(self, text: str) -> None:
+        self.bars.refresh()  # else the board below the text would be the one from before it
         self.bars.console.print(harmless(text), markup=False, highlight=False)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:

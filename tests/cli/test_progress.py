@@ -64,7 +64,7 @@ def test_states_behind_a_failure_are_not_met() -> None:
 def test_what_is_counted() -> None:
     """Steps, the share of time spent waiting for quiescence, states, and inputs with the states they were sent in."""
     assert list(driven().lines(10.0)) == [
-        "2 steps, 0.2 a second, about 40 s left",
+        "2 steps, 0.2 a second",
         "waiting for quiescence: 88 % of the time; possible states now: 2",
         "met: 2 states, 2 inputs, 2 pairs of both",
         "0 failures",
@@ -79,8 +79,9 @@ def test_where_the_state_is_not_certain_nothing_is_met() -> None:
 
 
 def test_a_path_that_ends_early_counts_whole() -> None:
-    """The time left is estimated from the share of the campaign that is done."""
+    """The time left is estimated from the share of the campaign that is done, once a path has ended."""
     told = driven()
+    assert told.left(7.0) is None
     told.path(1, 2, failed=True)
     assert (told.failures, told.left(7.0)) == (1, 7.0)
     told.event(2, Sent("count", "p", 0.1))
@@ -93,6 +94,15 @@ def test_nothing_is_known_at_first() -> None:
     assert next(figures().lines(0.0)) == "0 steps, 0.0 a second"
     assert figures(time=10.0).left(3.0) == 7.0
     assert figures(time=10.0).left(12.0) == 0.0
+
+
+def test_a_campaign_with_more_steps_than_planned_has_no_negative_time_left() -> None:
+    """Paths that are longer than planned, or driven again, say nothing of what is left; it was "about -2 s left"."""
+    told = figures()
+    told.path(1, 5, failed=False)
+    for _ in range(6):
+        told.event(2, Sent("count", "p", 0.1))
+    assert next(told.lines(10.0)) == "11 steps, 1.1 a second"
 
 
 def test_paths_that_workers_drive() -> None:
@@ -245,6 +255,7 @@ def test_a_terminal_shows_a_failure_at_once(
         assert capsys.readouterr().out == ""
         moving.failure(summary.failures[SIGNATURE])
     assert "path 1 failed after 9 steps" in shown
+    assert shown.rpartition("path 1 failed")[2].count("1 failure") == 1, "the board below it counts it"
     assert "'tea'  (on slot)" in shown
     assert terminal.getvalue().count("path 1 failed") == 1
     assert capsys.readouterr().out.splitlines()[2] == "failed on 1 of 1 path, first after 9 steps"
