@@ -76,8 +76,9 @@ class ReportedFailure:
 
     `file` is the shortest trace of such a failure, `steps` and `events` are the numbers of its steps and events, and
     `shrunk` says whether it is the result of shrinking. `ended` says why the search for a shorter trace ended early,
-    `chance` how often the steps of the trace fail; `bytes` has the bytes of the failed output, as text. `kind` is the
-    campaign's name for these failures, if the campaign divides the failures of one signature into several kinds.
+    `chance` how often the steps of the trace fail, and `tries` how many strict runs it took to reproduce it (0: none was
+    needed); `bytes` has the bytes of the failed output, as text. `kind` is the campaign's name for these failures, if
+    the campaign divides the failures of one signature into several kinds.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -94,6 +95,7 @@ class ReportedFailure:
     shrunk: bool = False
     ended: str = ""
     chance: str = ""
+    tries: int = 0
     kind: str = ""
     bytes: str = ""
 

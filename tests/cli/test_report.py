@@ -102,6 +102,18 @@ def test_a_failure_of_eager_mode_that_came_again(folder: Path) -> None:
     assert found["count"] == 2
 
 
+def test_a_failure_that_took_several_strict_runs_says_so(folder: Path) -> None:
+    """Its card has the sentence and the command for it that the terminal prints."""
+    machine(folder)
+    otf("run", "machine.py:make", "--set", "broken=true", "--seed", 1, "--traces", 2, "--out", "out")
+    log = recorded(folder / "out" / "campaign.jsonl")
+    rewrite(folder / "out" / "campaign.jsonl", [{**line, **({"tries": 2} if "tries" in line else {})} for line in log])
+    report()
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "It took 2 strict runs of the same inputs to reproduce it: it depends on chance or on timing; shrunk, " in page
+    assert "--confidence 0.99" in page
+
+
 def test_a_failure_of_eager_mode_that_did_not(out: Path) -> None:
     """The path is inconclusive and is not among the failures; earlier versions wrote no log of that."""
     (out / "campaign.jsonl").unlink()

@@ -16,7 +16,7 @@ from otf.campaign.journal_reader import Past
 from otf.campaign.settings import learn
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.output import spaced
-from otf.cli.summary import time_spent
+from otf.cli.summary import CHANCE, time_spent
 from otf.cli.traces import bench_of, ordinary, raw, reading
 from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
@@ -216,12 +216,14 @@ class _Gathering:
 
     def _counted(self, found: ReportedFailure, file: Path, own: str, record: CountedLine | None) -> str:
         """Add a failure of a path; return the signature that it counts with. Shorter traces follow at the end."""
+        tries = 0 if record is None else record.tries
+        found = replace(found, tries=tries, chance=f"{_took(tries)}: {CHANCE}" if tries > 1 else "")
         signature = found.kind or (record and record.signature) or self._known.get(own, found.signature)
         if signature == found.signature:
             self._found.failed(found)
         else:
             self._others.append((len(self._found.paths), found))
-        self._shrunk += self._shorter(file)
+        self._shrunk += self._shorter(file, tries)
         return signature
 
     def _saved(self, file: Path) -> None:
@@ -239,7 +241,7 @@ class _Gathering:
         """Return the requirements that a known issue violates."""
         return next(requirements(known.req) for known in self._bench.known_issues if known.says == excused)
 
-    def _shorter(self, file: Path) -> Iterator[ReportedFailure]:
+    def _shorter(self, file: Path, tries: int = 0) -> Iterator[ReportedFailure]:
         """Yield shorter traces of a failure; each counts with the failure that it shows."""
         for shrunk in sorted(file.parent.glob(f"{file.stem}.*shrunk.jsonl")):
             ordinary(shrunk)
@@ -247,10 +249,8 @@ class _Gathering:
             if judgement.verdict.failure is not None:
                 header = judgement.header
                 ended = "" if header.minimal else header.ended or INTERRUPTED
-                failed = f"{round(header.rate * header.runs)} of {counted(header.runs, 'run')}"
-                by_chance = "it depends on chance: these" if header.rate < 1 else "These"
-                chance = f"{by_chance} steps failed in {failed}" if header.rate and header.runs > 1 else ""
-                yield replace(self._seen(judgement, shrunk), count=0, shrunk=True, ended=ended, chance=chance)
+                seen, chance = self._seen(judgement, shrunk), _chance(header, tries)
+                yield replace(seen, count=0, shrunk=True, ended=ended, chance=chance, tries=tries)
 
     def _read(self, file: Path, *, follow: bool = False) -> Read:
         started, seconds = "", 0.0
@@ -290,6 +290,20 @@ class _Gathering:
 
     def _note(self, text: str) -> None:
         self._found.notes[text] = None
+
+
+def _took(tries: int) -> str:
+    return f"It took {tries} strict runs of the same inputs to reproduce it"
+
+
+def _chance(header: Header, tries: int) -> str:
+    """Return how often shrunk steps failed, and how many runs it took to see their failure again."""
+    failed = f"{round(header.rate * header.runs)} of {counted(header.runs, 'run')}"
+    if tries > 1:
+        rated = "it depends on chance: these steps" if header.rate < 1 else f"{CHANCE}; shrunk, it"
+        return f"{_took(tries)}: {rated} failed in {failed}"
+    rated = "it depends on chance: these steps" if header.rate < 1 else "These steps"
+    return f"{rated} failed in {failed}" if header.rate and header.runs > 1 else ""
 
 
 def _result(read: Read, file: Path, record: CountedLine | None) -> Walked:

@@ -84,7 +84,7 @@ def _in_the_page(found: Gathered, bench: Bench, folder: Path, reference: str) ->
     named = "" if is_shipped(reference) else f" --bench {shlex.quote(reference)}"
     options = {drives: named + repeated(bench, reference, drives=drives) for drives in (False, True)}
 
-    by_chance = set[Path]()
+    by_chance = {Path(each.file) for each in found.failures.values() if each.tries > 1}
 
     def read(file: Path) -> ViewData:
         view = PathView()
