@@ -74,9 +74,9 @@ function burstsOf(path) {
 
 function ghosts(path, event) {
   const ports = chartPorts(path.events);
-  const { expected, kind, port, brief } = path.failure;
-  // what did not come may belong to another port than what came
-  const other = ports.length === 1 ? ports[0] : kind === "missing" ? undefined : port || undefined;
+  const { expected, kind, port, brief, together } = path.failure;
+  // what did not come, or answers another input of a burst, may belong to another port than what came
+  const other = ports.length === 1 ? ports[0] : kind === "missing" || together > 1 ? undefined : port || undefined;
   if (!expected.length) return [{ ghost: true, time: event.at, text: "expected: no output" }];
   return expected.map((each, number) => ({
     ghost: true,

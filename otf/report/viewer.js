@@ -216,12 +216,19 @@ function toggleNear() {
   drawAround();
 }
 
+// The time since the event before. A stall is known only at its end, so an event told after another may be before it.
+function sinceEarlier({ events }, at) {
+  const { at: time } = events[at];
+  const earlier = events.filter((other, number) => other.at < time || (other.at === time && number < at));
+  return earlier.length ? `${seconds(time - Math.max(...earlier.map((other) => other.at)))} after the event before` : "";
+}
+
 // What is known at an event, from the most to the least important.
 function details(path, at) {
   const event = path.events[at];
   return [
     element("h3", {}, { sent: "Input", seen: "Output", quiet: "Silence", taken: "Taken", stalled: "Stall", closed: "End of a port" }[event.kind]),
-    element("p", { class: "soft" }, [`step ${event.step}`, `${event.at.toFixed(6)} s`, at > 0 && `${seconds(event.at - path.events[at - 1].at)} after the event before`, event.port && `port ${event.port}`, event.slack && `seen up to ${seconds(event.slack)} late`].filter(Boolean).join(", ")),
+    element("p", { class: "soft" }, [`step ${event.step}`, `${event.at.toFixed(6)} s`, sinceEarlier(path, at), event.port && `port ${event.port}`, event.slack && `seen up to ${seconds(event.slack)} late`].filter(Boolean).join(", ")),
     ...(event.failed ? failureDetails(path) : []),
     ...(event.after ? [element("p", {}, "It came after the failure and was not judged.")] : []),
     ...valueDetails(path, event, at),
@@ -270,7 +277,9 @@ function sameBefore(path, at) {
 function allowedDetails(path, event) {
   const states = path.allowed[event.allowed];
   if (!states.length) return [];
-  return [element("h3", {}, "Allowed in this step"),
+  // outputs of this step may have led on from there meanwhile
+  const last = event.kind === "sent" ? "" : `, from the last settled state${states.length > 1 ? "s" : ""}`;
+  return [element("h3", {}, `Allowed in this step${last}`),
     ...states.flatMap(({ state, branches, timers = [] }) => [
       element("p", { class: "soft" }, states.length > 1 ? "in " : "in the state ", element("code", {}, state)),
       ...timers.map((timer) => element("p", { class: "soft" }, `timer ${timer}`)),

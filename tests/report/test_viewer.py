@@ -243,6 +243,14 @@ def test_a_browser_that_cannot_unpack(seen: Browser, report: Path) -> None:
     seen.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
+def test_an_interval_is_never_negative(seen: Browser, report: Path) -> None:
+    """A stall is told before an output that came in it, with the time of its end: the interval is by time."""
+    seen.open(report)
+    events = {"events": [{"at": 1.0}, {"at": 3.0}, {"at": 2.5}, {"at": 3.0}]}
+    told = [seen.ask(f"sinceEarlier({json.dumps(events)}, {at})") for at in range(4)]
+    assert told == ["", *(f"{each} after the event before" for each in ("500 ms", "1.5 s", "0 µs"))]
+
+
 def test_windows_are_bars(seen: Browser, report: Path) -> None:
     """A window reaches from its begin to its end on its lifeline; only the last of its versions is drawn."""
     window = {"port": "p", "lo": 1, "hi": 2, "since": "its input was taken", "from": 1.1, "to": 2.1}

@@ -189,6 +189,17 @@ def test_what_could_have_come_instead() -> None:
     assert nearest(given, [Output("Third()")]) is None
 
 
+def test_an_output_that_came_on_another_port_leaves_a_branch_out() -> None:
+    """Of two orders of a burst, only the one whose port has answered still allows an output: on the port that waits."""
+    orders = [("Ok() on ann", "No() on bob"), ("Ok() on bob", "No() on ann")]
+    given = failure("wrong", "Ok() on ann", *orders, before=("Ok() on bob",))
+    assert alternatives(given) == [Output("No()", "ann")]
+    assert alternatives(failure("wrong", "Ok()", *orders, before=("Ok()",))) == [
+        Output("No()", "bob"),
+        Output("No()", "ann"),
+    ]
+
+
 @dataclass(frozen=True)
 class Registers:
     """A long message."""
