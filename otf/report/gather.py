@@ -76,7 +76,7 @@ class ReportedFailure:
 
     `file` is the shortest trace of such a failure, `steps` and `events` are the numbers of its steps and events, and
     `shrunk` says whether it is the result of shrinking. `ended` says why the search for a shorter trace ended early,
-    `chance` how often the steps of the trace fail, and `tries` how many strict runs it took to reproduce it (0: none was
+    `chance` how often the steps of the trace fail, `tries` how many strict runs it took to reproduce it (0: none was
     needed); `bytes` has the bytes of the failed output, as text. `kind` is the campaign's name for these failures, if
     the campaign divides the failures of one signature into several kinds.
 
