@@ -1,4 +1,4 @@
-"""Campaigns: many paths against fresh copies of the system, failures grouped and shrunk."""
+"""Campaigns: many paths against fresh copies of the system, whose failures are grouped and shrunk."""
 
 from typing import TYPE_CHECKING
 

@@ -35,7 +35,7 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec for each port (`by_port`); made by `codecs`. It wraps messages of the ports in `alike` in an `At`."""
+    """A codec for each port (`by_port`); made by `codecs`. It wraps messages of ports in `alike` in an `At`."""
 
     by_port: Mapping[str, Codec]
     alike: frozenset[str]

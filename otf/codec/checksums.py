@@ -21,7 +21,7 @@ _TOP: Final = 0xFF
 
 @dataclass(frozen=True)
 class Computed(Format):
-    r"""A `number` that `compute` makes of the fields from `first` to `last`; "" stands for an end of the message.
+    r"""The format of a `number` that `compute` makes of the fields from `first` to `last`; "" is an end of the message.
 
     `is_length`: it is a length, not a checksum.
 
@@ -53,10 +53,10 @@ class Computed(Format):
 
 
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
-    r"""Return the format of a length in bytes: of the fields from `first` to `last`, by default of all that follow it.
+    r"""Return the format of a field with the length of the fields from `first` to `last`; by default of all after it.
 
-    The number sent is the length and `plus`, if a protocol counts differently. For the length of a single field, prefer
-    `raw`, `text` or `sized`.
+    The length is in bytes. If a protocol counts differently, the number sent is the length plus `plus`. For the length
+    of a single field, prefer `raw`, `text` or `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")
@@ -66,7 +66,7 @@ def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) ->
 
 
 def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = "", last: str = "") -> Computed:
-    """Return the format of a checksum: of the fields from `first` to `last`, by default of all before it.
+    """Return the format of a field with the checksum of the fields from `first` to `last`; by default of all before it.
 
     `compute` is one of the functions here, or your own; its results must fit into the number.
 

@@ -43,7 +43,7 @@ class _Items(Format):
 
 
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
-    r"""Return the format of a tuple: with a fixed count, behind a count, or up to the end of the message (`rest`).
+    r"""Return the format of a tuple: a fixed number of items, items behind their number, or all the `rest`.
 
     `each` is the format of an item; if the items are dataclasses, it is theirs. The type of the field is tuple[X, ...].
 
@@ -83,7 +83,7 @@ class _Sized(Format):
 
 
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
-    r"""Return the format of anything that has a given number of bytes, or that stands behind its length in bytes.
+    r"""Return the format of a field that has a given number of bytes, or that stands behind its length in bytes.
 
     `inner` is the format of the content; a dataclass has its own.
 

@@ -147,7 +147,7 @@ def _allowed(number: Number, hint: Any) -> dict[int, Any]:
 
 @dataclass(frozen=True)
 class Extent:
-    r"""How far bytes reach: `size` bytes, as many as the `prefix` says, up to a `stop` mark, or to the end.
+    r"""Where a field ends: after `size` bytes, or as many as the `prefix` says, at a `stop` mark, or with the message.
 
     >>> Extent(prefix=u8).write(b"abc"), Extent(stop=b"\0").read(b"abc\0d", 0, 5)
     (b'\x03abc', (b'abc', 4))
@@ -203,7 +203,7 @@ def until(stop: bytes) -> Extent:
 
 
 def extent_of(extent: int | Number | Extent) -> Extent:
-    """Return how long a field is: so many bytes or items, or as many as the number before it says."""
+    """Return where a field ends: after a number of bytes or items, or after as many as the number before it says."""
     if isinstance(extent, Number):
         if extent.signed:
             raise UsageError("a length has no sign: take u8, u16be, …")
@@ -281,12 +281,12 @@ def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes =
 
 
 def too_short(wanted: int, at: int, end: int) -> CodecError:
-    """Return the error for missing bytes."""
+    """Return the error for a message that ends within a field."""
     return CodecError(f"{wanted} bytes are needed at byte {at}, and there are {max(end - at, 0)}")
 
 
 def refused(value: object, wanted: str) -> NoReturn:
-    """Raise TypeError for a value of another type."""
+    """Raise TypeError for a value that does not have the type of its field."""
     raise TypeError(f"{show(value)} where {wanted} must be")
 
 

@@ -29,10 +29,10 @@ def from_construct(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its declaration in the library construct.
 
-    `kinds` are encoded and decoded as the first type that fits; `inputs` are only encoded; `actions` connect or close.
-    With `exact`, bytes are undecodable if their message could be written differently (with padding that is not zero,
-    say). Fields may be dataclasses, enums, numbers, texts, bytes and tuples. Raises UsageError for a field without a
-    declaration, or of another type.
+    The codec encodes and decodes the dataclasses `kinds`, as the first type that fits; it only encodes those in
+    `inputs`. `actions` are inputs that connect or close. With `exact`, bytes are undecodable if their message could be
+    written differently (with padding that is not zero, say). Fields may be dataclasses, enums, numbers, texts, bytes
+    and tuples. Raises UsageError for a field without a declaration, or of another type.
 
     >>> from dataclasses import dataclass
     >>> from construct import Const, Int16ub, Struct

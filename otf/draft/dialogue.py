@@ -178,7 +178,7 @@ class FramingGuess(NamedTuple):
 
 
 def cut(dialogue: Dialogue) -> tuple[Dialogue, FramingGuess]:
-    """Return the dialogue as whole messages, and the framing that cut them."""
+    """Return a recorded dialogue as whole messages, with the framing that divides its streams into messages."""
     if not dialogue.is_stream:
         return dialogue, _of_frames(dialogue)
     for guess in _candidates(dialogue.utterances):

@@ -59,7 +59,7 @@ def _token(text: str) -> Token:
 
 
 def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
-    """Return each line as a message. A pattern used in both directions is one type."""
+    """Return the lines of a dialogue as messages, each with its type. A pattern used in both directions is one type."""
     lines = [tokens(each.data.decode()) for each in utterances]
     ways = {sent: [at for at, each in enumerate(utterances) if each.sent is sent] for sent in (True, False)}
     found: list[Sequence[Token]] = [*lines]

@@ -184,7 +184,7 @@ class Spec(Generic[State, Input]):
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
-    """Return the spec whose system ignores an unspecified input: no output, no change of state.
+    """Return a completed spec: the system ignores an unspecified input, with no output and no change of state.
 
     This is the implicit completion of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.1.
 
@@ -196,7 +196,7 @@ def total(spec: Spec[State, Input]) -> Spec[State, Input]:
 
 
 def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
-    """Return the spec with only those inputs for which `allow(state, input)` is true; their transitions do not change.
+    """Return a spec with fewer inputs: those for which `allow(state, input)` is true, with unchanged transitions.
 
     >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
     >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
@@ -254,7 +254,7 @@ def _text(function: object, module: ModuleType | None) -> str:
 
 
 def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
-    """Return the spec of this system with clocks `speed` times as fast, so that all windows are that much shorter.
+    """Return the spec of a system whose clocks run `speed` times as fast, so that all windows are that much shorter.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(at_speed(lamp, 50).step(False, "on"))
@@ -282,7 +282,7 @@ Retime = Callable[[float, float], tuple[float, float]]
 
 
 def with_times(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
-    """Return the spec in which `retime` has replaced the bounds of each window and timer."""
+    """Return a copy of a spec in which `retime` has replaced the bounds of each time window and timer."""
 
     def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
         return _ways(spec.step(state, inp), retime)

@@ -31,7 +31,7 @@ _DEEPEST: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """The states of a spec without their counters: `counters` holds the initial value of each; `places` finds them.
+    """The states of a spec without the numbers that only count (`counters`, with their initial values); see `places`.
 
     >>> Uncounted({("1",): 0}).of((True, 7))
     (True, 0)

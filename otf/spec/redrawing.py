@@ -24,7 +24,7 @@ SHARE: Final = 160  # out of 256 inputs of a sample, how many a path replaces; s
 
 
 class Instead(NamedTuple):
-    """What a path sends in place of an input: another value, or the input itself after the `edges`, each once."""
+    """What a path sends in place of an input of the sample: a `value`, but first each of the `edges` once."""
 
     value: Any
     edges: tuple[Any, ...] = ()
@@ -96,7 +96,7 @@ def for_path(seed: str) -> Draw:
 
 
 def anew(seed: str) -> Anew:
-    """Return what replaces the values of strategies on a path; each strategy has one list, wherever it occurs."""
+    """Return which values replace those of Hypothesis strategies on a path; each strategy has one list of values."""
     known: dict[int, Enumeration[Any]] = {}
 
     def instead(values: Enumeration[Any]) -> Enumeration[Any]:

@@ -64,7 +64,7 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return the action of a transition that starts a timer, which expires `lo` to `hi` seconds after it.
+    """Return what a transition does to start a timer (for `timers=`), which expires `lo` to `hi` seconds after it.
 
     A timer runs until it expires, or until a transition stops or restarts it. Its expiry is a transition of `emits`
     that names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
@@ -76,7 +76,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return the action of a transition that stops a timer; it has no effect if the timer is not running.
+    """Return what a transition does to stop a timer (for `timers=`); it has no effect if the timer is not running.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -227,7 +227,7 @@ def goto(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """The step function of a spec that ignores whatever another one leaves open; the oracle calls that one itself."""
+    """The step function of a completed `spec`: it ignores unspecified inputs. The oracle calls `spec.step` itself."""
 
     spec: Any
 

@@ -1,4 +1,4 @@
-"""Strategies: they choose the next input."""
+"""Strategies, which choose the next input of a path."""
 
 from typing import TYPE_CHECKING
 
