@@ -176,10 +176,14 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     )
     apart = [f"inconclusive ({counted(each.paths, 'path')}): {each.why}" for each in result.inconclusive]
     apart += [f"{each}" for each in result.guessed]
-    others = joined(*issues, tag("ul", *(tag("li", each) for each in apart)) if apart else "")
+    others = joined(
+        tag("ul", *(tag("li", each) for each in apart)) if apart else "",
+        tag("h2", "Known issues") if known else "",
+        *issues,
+    )
     if not gathered.failures:
-        none = "No other failure." if result.seen_issues else f"None. {result.headline}."
-        return joined(others, tag("p", none)) if result.seen_issues else joined(tag("p", none), others)
+        none = "None, except for known issues." if result.seen_issues else f"None. {result.headline}."
+        return joined(tag("p", none), others)
     shown = [*gathered.failures.values()][:KINDS]
     left = len(gathered.failures) - len(shown)
     more = tag("p", f"… and {counted(left, 'other kind')} of failure") if left else ""
@@ -189,13 +193,22 @@ def failures(gathered: Gathered, names: Container[str], folder: Path | None = No
     return joined(*cards, more, others)
 
 
-def _card(what: object, found: ReportedFailure, names: Container[str], folder: Path | None, *, opened: bool) -> Markup:
+def _card(  # noqa: PLR0913 -- what a card shows of a failure
+    what: object,
+    found: ReportedFailure,
+    names: Container[str],
+    folder: Path | None,
+    *,
+    opened: bool,
+    excused: bool = False,
+) -> Markup:
     paths = counted(found.count, "path") if found.count else "a saved failure"
     count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     name = address(Path(found.file))
     view = name in names or None
-    words = tag("div", _coloured(found, SCREEN, "screen"), _coloured(found, PHONE, "phone"))
+    widths = ((SCREEN, "screen"), (PHONE, "phone"))
+    words = tag("div", *(_coloured(found, width, where, excused=excused) for width, where in widths))
     drawn = _drawing(name) if view else ""
     unshrunk = early if found.ended else "" if found.shrunk else "It was not shrunk."
     return tag(
@@ -218,10 +231,12 @@ def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
     return [(tone, part) for tone, line in tones for part in wrapped(line, width)]
 
 
-def _coloured(found: ReportedFailure, width: int, where: str) -> Markup:
+def _coloured(found: ReportedFailure, width: int, where: str, *, excused: bool) -> Markup:
     seen = f"\n  its bytes:       {found.bytes}" if found.bytes else ""
-    told = toned(explanation(Verdict("fail", found.failure), found.events, width) + seen, width)
-    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in told)
+    said = explanation(Verdict("fail", found.failure), found.events, width) + seen
+    told = toned(said.replace("FAIL", "known issue", 1) if excused else said, width)
+    tones = {"fail": "known"} if excused else {}
+    shown = (tag("span", f"{each}\n", class_=tones.get(tone, tone)) if tone else f"{each}\n" for tone, each in told)
     label = f"failure {address(Path(found.file))} in words"
     return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=label)
 
@@ -236,7 +251,7 @@ def _known_issue(
 ) -> Markup:
     if found is None:
         return tag("p", f"known issue that did not occur: {known.says}")
-    return _card(f"known issue: {known.says}", found, names, folder, opened=opened)
+    return _card(f"known issue: {known.says}", found, names, folder, opened=opened, excused=True)
 
 
 def _drawing(name: str) -> Markup:

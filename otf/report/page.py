@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.explore.space import CoveredPart
-from otf.report.failures import EmbeddedPath, address, document, failures
+from otf.report.failures import ORDER, EmbeddedPath, address, document, failures, kind_of
 from otf.report.gather import Gathered, PathSummary
 from otf.report.markup import MARK, Markup, framed, joined, own, scrolled, tag
 from otf.report.mutants import mutants_section
@@ -84,13 +84,12 @@ def _card(name: str, part: CoveredPart) -> tuple[str, str]:
 def paths(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath]) -> Markup:
     """Return the table of all paths: paths that did not pass come first, and a path that is in the page is a link."""
     names = {path.name for path in paths_in_it}
-    order = {"fail": 0, "inconclusive": 1, "pass": 2}
-    ordered = sorted(gathered.paths, key=lambda path: (order[path.verdict], path.number))
+    ordered = sorted(gathered.paths, key=lambda path: (ORDER.index(kind_of(path)[0]), path.number))
     rows = [
         tag(
             "tr",
             tag("td", _link(path, names), class_="number"),
-            tag("td", path.verdict, class_="known" if path.known_issue else path.verdict),
+            tag("td", kind_of(path)[0], class_="known" if path.known_issue else path.verdict),
             tag("td", f"{path.steps:,}", class_="number"),
             tag("td", duration(path.seconds), class_="number"),
             tag(
@@ -104,11 +103,11 @@ def paths(gathered: Gathered, paths_in_it: Sequence[EmbeddedPath]) -> Markup:
                 ),
             ),
             tag("td", tag("code", path.file)),
-            data_verdict=path.verdict,
+            data_verdict=kind_of(path)[0],
         )
         for path in ordered[:ROWS]
     ]
-    choices = [tag("option", "all verdicts", value=""), *(tag("option", each, value=each) for each in order)]
+    choices = [tag("option", "all verdicts", value=""), *(tag("option", each, value=each) for each in ORDER)]
     chosen = tag("label", "verdict ", tag("select", *choices))
     heads = [("path", 1), ("verdict", 0), ("steps", 1), ("time", 1), ("what", 0), ("trace", 0)]
     others = _left_out(ordered, paths_in_it, names)

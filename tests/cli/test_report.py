@@ -224,7 +224,11 @@ def test_a_known_issue_is_no_failure(folder: Path) -> None:
     )
     data = otf("report", "out", "--bench", "machine.py:known", "--set", "broken=true", "--json").data
     assert (data["verdict"], data["failures"]) == ("pass", [])
-    assert "known issue: it is out of coffee" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "known issue: it is out of coffee" in page.partition("<h2>Known issues</h2>")[2]
+    assert "FAIL (" not in page
+    assert '<td class="known">known issue</td>' in page
+    assert '<tr data-verdict="known issue">' in page
 
 
 def test_a_failure_that_is_known_already_counts_with_the_first(out: Path) -> None:
