@@ -40,7 +40,7 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign had contact with the system but could not decide; the message has the reasons, `summary` the rest."""
+    """A campaign reached the system but reached no verdict; the message has the reasons, `summary` the rest."""
 
     exit_status = INCONCLUSIVE
 

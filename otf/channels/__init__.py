@@ -1,6 +1,6 @@
 """Nets between a system and its tester that lose, duplicate or reorder messages.
 
-All combinators add rules to the same net, so their order makes no difference.
+`lossy`, `duplicating` and `reordering` add rules to one net, so you can apply them in any order.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class _Sized(Format):
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
     r"""Return the format of a field that has a given number of bytes, or that stands behind its length in bytes.
 
-    `inner` is the format of the content; a dataclass has its own.
+    `inner` is the format of the content; leave it out for a dataclass, whose fields have formats.
 
     >>> from otf.codec.fields import u8, u16be
     >>> sized(u16be, items(rest, u8)).bound(tuple[int, ...], print).write((1, 2))

@@ -192,7 +192,7 @@ rest: Final = Extent()
 
 
 def until(stop: bytes) -> Extent:
-    r"""Return the extent of bytes up to a mark, which they must not contain.
+    r"""Return the extent of a field that ends at a mark; the bytes of the field must not contain the mark.
 
     >>> text(until(b"\0")).write("abc")
     b'abc\x00'

@@ -79,7 +79,7 @@ def records(
     actions: Mapping[type[Any], PortAction] | None = None,
     port: str = "",
 ) -> RecordCodec:
-    """Return the codec of these dataclasses, whose annotations are the formats of their fields.
+    """Return the codec of dataclasses in which the annotation of each field is its format.
 
     The codec encodes and decodes `kinds`. It only encodes `inputs`: use these for requests with the same bytes as
     answers. `actions` are inputs that connect or close. Decoded messages must differ in a constant. Raises UsageError

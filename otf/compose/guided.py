@@ -58,7 +58,7 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order of some actions; made by `scenario`. Actions outside all of its patterns are free.
+    """An order in which some actions must happen; made by `scenario`. Actions outside all of its patterns are free.
 
     `start` is its initial state. `after(state, action)` returns the next state, None if the action must not follow.
     `ends(state)` returns whether the scenario may end there. `patterns` are all patterns in it.

@@ -61,9 +61,10 @@ def _numbers() -> array[int]:
 class Graph:
     """States in the order of a breadth-first search, with their transitions.
 
-    `values` are the states, `inputs` and `outputs` those of the transitions; `arcs` yields the transitions in numbers.
-    `states` and `transitions` hold the same as objects. `frontier` are the states where a bound cut something off,
-    `cuts` counts how often each bound did; `whole` is true if none did. `bounds` describes the bounds.
+    `values` are the states; `inputs` and `outputs` list the inputs and outputs that occur in transitions; `arcs` yields
+    the transitions as numbers. `states` and `transitions` hold the same as objects. `frontier` are the states where a
+    bound cut something off, `cuts` counts how often each bound did; `whole` is true if none did. `bounds` describes the
+    bounds.
 
     The transitions are a table: `begin` has the first row of each state, `input`, `output` and `target` are its columns
     (indices into `inputs`, `outputs` and `values`). `texts` are the outputs in words. `parent` has the row by which

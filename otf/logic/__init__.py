@@ -320,7 +320,7 @@ def minimal(
 
 
 def simplest(subject: Quantified, tests: int) -> tuple[Assignment, Trial] | None:
-    """Return the simplest failing arguments that Hypothesis finds; None without any, or if no source is a strategy."""
+    """Return the simplest failing arguments that Hypothesis finds; None if it finds none, or has no strategy."""
     columns = subject.table.columns
     if all(column.origin is None for column in columns):
         return None

@@ -107,7 +107,7 @@ Attempts: TypeAlias = Generator[Candidate | None, Issue | None, bool]
 
 
 class ShrinkSearch:
-    """The state of the search, shared by all means."""
+    """The state of a search for a shorter run, which all ways to shorten it share."""
 
     def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue

@@ -121,9 +121,9 @@ class NumberedMachine:
     """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
 
     `name` is that of the model; `states` and `inputs` are its values, by number. The initial state is 0. Outputs are
-    numbers of labels; different numbers can always be distinguished. `silent` is the label of no output. `exact`
-    numbers the different sets of outputs that the model allows. `notes` say how the machine differs from the model, and
-    what limits a guarantee.
+    numbers of labels; different numbers can always be distinguished. `silent` is the label that stands for no output.
+    `exact` numbers the different sets of outputs that the model allows. `notes` say how the machine differs from the
+    model, and what limits a guarantee.
 
     >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))

@@ -153,7 +153,8 @@ class CampaignResult:
     answering. `requirements` are those of the bench. `trouble` is the error that ended contact with the system,
     `untested` the reason why nothing was tested. `heard`: some output was seen. `full`: there were more different
     failures than can be told apart. `unshown` counts paths that passed before the campaign was resumed, as its journal
-    says, but have no trace. `guessed` are failures seen only after others, which do not affect the verdict.
+    says, but have no trace. `guessed` are failures that paths showed only after other failures; they do not affect the
+    verdict.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))

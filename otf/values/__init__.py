@@ -115,8 +115,8 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
 def register(kind: object, source: object = None) -> None:
     """Define the values of a type for the whole program: by another type, an iterable, a strategy or a function.
 
-    A function with typed arguments makes one value from each row of arguments. Without a source, the class itself
-    serves as this function.
+    A function with typed arguments makes one value from each row of arguments. Without a source, the class itself is
+    the function that makes the values.
 
     >>> class Even(int): ...
     >>> def even(half: int) -> Even: return Even(2 * half)

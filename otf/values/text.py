@@ -52,7 +52,7 @@ def showing(*, whole: bool) -> Generator[None]:
 def show(value: object, longest: int = LONGEST) -> str:
     """Return a value as `repr` does, on one line, without dataclass fields that have their default.
 
-    A member of an enum is `Mode.ON`.
+    A member of an enum shows as `Mode.ON`.
 
     Cuts a text longer than `longest` characters, and gives its length. Escapes control characters: values come from the
     system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all fields and
