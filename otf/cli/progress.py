@@ -17,7 +17,7 @@ from otf.cli.output import harmless, is_terminal, warn
 from otf.cli.signals import SIGNALS
 from otf.core import Node, View
 from otf.trace.events import Event, Guess, Quiet, Sent
-from otf.trace.explain import explanation
+from otf.trace.explain import explanation, wrapped
 from otf.trace.result import counted
 
 if TYPE_CHECKING:
@@ -319,7 +319,9 @@ class Moving(Reporting):
 
     def _print(self, text: str) -> None:
         self.bars.refresh()  # else the board below the text would be the one from before it
-        self.bars.console.print(harmless(text), markup=False, highlight=False)
+        wide = self.bars.console.width
+        shown = "\n".join(part for line in harmless(text).split("\n") for part in wrapped(line, wide))
+        self.bars.console.print(shown, markup=False, highlight=False, soft_wrap=True)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Show the length reached, and the budget that is left."""

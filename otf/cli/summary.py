@@ -176,7 +176,8 @@ class SummaryPrinter:
         yield "look at it", f"otf show {self._call(shown)}"
         yield "judge it again", f"otf replay {self._call(shown)}"
         yield "drive it again", f"otf rerun {self._call(shown, drives=True)}"
-        if group.tries > 1 or (shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1):
+        rare = group.tries > 1 or (shrunk is not None and shrunk.rate and min(shrunk.rate, shrunk.before) < 1)
+        if rare or shown.verdict.raced:
             yield "is it repaired", f"otf rerun {self._call(shown, drives=True)} --confidence 0.99"
         if (recorded := kept_recording(group.first.trace)) is not None:
             yield "recorded", shlex.quote(str(recorded))
@@ -224,6 +225,8 @@ def notes(shrunk: Shrunk, call: Callable[[PathResult], str] = lambda other: str(
         yield f"it depends on chance: these steps failed in {after}, the original in {before}"
         between = f"{_between(shrunk.rate, shrunk.runs)}, and in {_between(shrunk.before, shrunk.tried)}"
         yield f"  with 95 % confidence, in {between} of all runs"
+    elif shrunk.runs > 1 and shrunk.verdict.raced:
+        yield f"these steps failed in {_of(shrunk.rate, shrunk.runs)}"
     if shrunk.before and not shrunk.minimal:
         yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:

@@ -218,6 +218,11 @@ class Verdict:
         return replace(self, outcome="fail", failure=past[0], why="", truncated=False, behind=(*past[1:], *last))
 
     @property
+    def raced(self) -> bool:
+        """Return whether it failed on inputs sent at once: one run that passes then shows no repair."""
+        return self.failure is not None and self.failure.together > 1
+
+    @property
     def failed(self) -> bool:
         """Return whether the run shows nonconformance."""
         return self.outcome == "fail"

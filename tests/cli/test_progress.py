@@ -261,6 +261,19 @@ def test_a_terminal_shows_a_failure_at_once(
     assert capsys.readouterr().out.splitlines()[2] == "failed on 1 of 1 path, first after 9 steps"
 
 
+def test_a_long_line_of_a_failure_stays_indented(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the board, too, later parts of a line stand below its first."""
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    summary = Summary()
+    with board(told := Figures(SETTINGS), 0.0) as bars:
+        printer = SummaryPrinter(summary, SETTINGS, load("coffee"))
+        moving = Moving(SETTINGS, summary, printer, told, bars, bars.add_task("paths", total=20, more=""))
+        summary.add(PATH)
+        moving.path(PATH, summary)
+    assert "\nFAIL (wrong): 'coin' -> expected str,\n  seen 'tea'\n" in terminal.getvalue()
+
+
 def test_the_next_line_of_a_pipe_names_a_new_failure() -> None:
     """Once, before it is shrunk: that may take minutes."""
     reporting = Reporting(SETTINGS, summary := Summary(), None)

@@ -255,6 +255,15 @@ def test_a_failure_that_needed_several_runs_has_its_rate_and_that_command(capsys
     assert "  is it repaired:  otf rerun short.jsonl --confidence 0.99" in text
 
 
+def test_a_race_has_its_rate_and_that_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where each of its runs failed, as in the report: of inputs sent at once, either may be taken first."""
+    assert FAILED.failure is not None
+    race = replace(FAILED, failure=replace(FAILED.failure, together=2))
+    text = told(failing(replace(SHRUNK, verdict=race, runs=4)), capsys)
+    assert "\nthese steps failed in 4 of 4 runs\n" in text
+    assert "  is it repaired:  otf rerun short.jsonl --confidence 0.99" in text
+
+
 def test_a_failure_that_ends_most_paths_says_how_to_test_past_it(capsys: pytest.CaptureFixture[str]) -> None:
     """The line is ready for the bench, and is no longer there where most paths come past the failure."""
     summary = failing(SHRUNK)

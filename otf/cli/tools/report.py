@@ -90,7 +90,7 @@ def _in_the_page(found: Gathered, bench: Bench, folder: Path, reference: str) ->
         view = PathView()
         with reading(str(file)) as reader:
             judgement = judge(reader, bench, on_step=view.event)
-            if 0 < judgement.header.rate < 1:
+            if 0 < judgement.header.rate < 1 or judgement.verdict.raced:
                 by_chance.add(file)
             return view.data(judgement, reader.aftermath)
 
