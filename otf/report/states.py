@@ -141,8 +141,12 @@ def model_page(
     >>> model_page(explore(coffee), Marks(), {"no dead end: proven": None})[:15]
     '<!DOCTYPE html>'
     """
-    cut = f" The nearest {STATES:,} states and {ARCS:,} transitions are in this page."
-    note = cut if len(graph.values) > STATES or len(graph.target) > ARCS else ""
+    some = [
+        f"{most:,} {what}"
+        for whole, most, what in ((len(graph.values), STATES, "states"), (len(graph.target), ARCS, "transitions"))
+        if whole > most
+    ]
+    note = f" The nearest {' and '.join(some)} are in this page." if some else ""
     bound = "" if graph.whole else f" Not whole: {', '.join(graph.cuts) or 'some outputs decide the next state'}."
     top = tag(
         "header",

@@ -221,7 +221,8 @@ def test_a_known_issue_is_not_a_bare_pass(folder: Path) -> None:
     assert re.search(r"^  verdict +pass, 1 known issue +pass, 1 known issue", compared, re.MULTILINE)
     [known] = made.run["departures"]
     assert (known["steps"], Path(known["trace"]).name[-13:]) == (1, ".shrunk.jsonl")
-    for text in (made.page, made.markdown, ET.tostring(made.junit, "unicode")):
+    assert "known issue (wrong): " in made.page
+    for text in (made.markdown, ET.tostring(made.junit, "unicode")):
         assert "FAIL (wrong): " in text
 
 
