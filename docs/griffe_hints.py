@@ -96,6 +96,18 @@ def _explain(field: griffe.Attribute) -> None:
         field.docstring = griffe.Docstring(text, parent=field)
     if _PRIVATE.search(str(field.value)):
         field.value = None
+    if isinstance(cls, griffe.Class) and "class-attribute" not in field.labels and "property" not in field.labels:
+        _declare(field, cls)
+
+
+def _declare(field: griffe.Attribute, cls: griffe.Class) -> None:
+    """Give a field that `__init__` assigns its type, from a base or the parameter that it keeps, and no assignment."""
+    bases = (base.members.get(field.name) for base in cls.mro())
+    field.annotation = field.annotation or next((each.annotation for each in bases if each), None)
+    made = cls.members.get("__init__")
+    if field.annotation is None and isinstance(made, griffe.Function) and str(field.value) in made.parameters:
+        field.annotation = made.parameters[str(field.value)].annotation
+    field.value = None
 
 
 def commented(field: griffe.Attribute) -> str:
@@ -109,7 +121,9 @@ def commented(field: griffe.Attribute) -> str:
 
 
 def meaning(name: str, said: str) -> str:
-    r"""Return what a docstring says about a field: its row of a table, its attribute, or the sentences that name it.
+    r"""Return what a docstring says about a field: its row of a table, its attribute, or the sentences about it.
+
+    These begin with its name; if none does, they are those that have it and do not begin with that of another field.
 
     >>> meaning("port", "A line.\n\n| field | meaning |\n|---|---|\n| `port` | its name |")
     'its name'
@@ -117,10 +131,15 @@ def meaning(name: str, said: str) -> str:
     'The seed of all choices.'
     >>> meaning("cut", "A result. `cut`: it ended early. `why` says more.")
     '`cut`: it ended early.'
+    >>> meaning("step", "`step(state)` says what may happen; none: nothing may. `other` calls `step`.")
+    '`step(state)` says what may happen; none: nothing may.'
     """
     if row := re.search(rf"^\| `{name}` \|(?:.*\|)? (.+?) \|$", said, re.MULTILINE):
         return row[1]
     if entry := re.search(rf"^    {name}: (.+(?:\n {{5,}}.+)*)", said, re.MULTILINE):
         return " ".join(entry[1].split())
     prose = " ".join(said.partition(">>>")[0].split())
-    return " ".join(each for each in re.split(r"(?<=[.;:?!]) (?=[`A-Z])", prose) if re.search(rf"`{name}\b", each))
+    named = [each for each in re.split(r"(?<=[.;:?!]) (?=[`A-Z]|otf )", prose) if re.search(rf"`{name}\b", each)]
+    own = [each for each in named if re.match(rf"`{name}\b", each)]
+    free = [each for each in named if not each.startswith("`")]
+    return re.sub(r"[;:]$", ".", " ".join(own or free or named[:1]))

@@ -134,7 +134,7 @@ def _raised(value: object, name: str) -> list[str]:
     found, left, seen = set[str](), [name], set[str]()
     while left:
         seen.add(at := left.pop())
-        nodes = list(ast.walk(defined[at])) if at in defined else []
+        nodes = [node for part in _called(defined.get(at), own=at == name) for node in ast.walk(part)]
         found |= {
             getattr(each.exc.func, "id", "")
             for each in nodes
@@ -144,6 +144,13 @@ def _raised(value: object, name: str) -> list[str]:
     return sorted(
         each for each in found & entries().keys() if each not in (inspect.getdoc(value) or "") and each != name
     )
+
+
+def _called(defined: ast.stmt | None, *, own: bool) -> list[ast.stmt]:
+    """Return what runs when code names a definition: of a class that is not the entry's own, what makes it."""
+    if isinstance(defined, ast.ClassDef) and not own:
+        return [each for each in defined.body if getattr(each, "name", "") in ("__init__", "__post_init__")]
+    return [defined] if defined else []
 
 
 def _files(name: str) -> list[str]:

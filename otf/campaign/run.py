@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, ClassVar, Final, Unpack
 
 from otf.campaign.results import FailureGroup
 from otf.campaign.settings import Settings, SettingsKeywords
@@ -42,7 +42,7 @@ class NonconformanceError(AssertionError):
 class InconclusiveError(OtfError):
     """A campaign reached the system but reached no verdict; the message has the reasons, `summary` the rest."""
 
-    exit_status = INCONCLUSIVE
+    exit_status: ClassVar[int] = INCONCLUSIVE
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary

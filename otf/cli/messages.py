@@ -96,6 +96,8 @@ def sources(place: str) -> list[Path]:
 def texts(file: Path) -> Iterator[str]:
     """Yield the messages in a file; … stands for what differs."""
     for text in _printed(ast.parse(file.read_text(encoding="utf-8"))):
+        if text.startswith("\b"):
+            continue  # what a command prints as its help
         clean = " ".join(text.replace("`", "'").split()).lstrip("…:; ,")
         if len(re.findall(r"[A-Za-z]{2,}", clean)) >= WORDS and not re.search(
             r"[<>{}\\\\]|^[^ ]*=| = |^(from|import) |-src ", clean

@@ -27,9 +27,10 @@ INTERNAL: Final = 1_000
 class Limits:
     """How much a monitor keeps: hypotheses in a set, spontaneous outputs in flight on one port.
 
-    A monitor follows `spontaneous` outputs in flight at first. If these explain nothing, or more came at once, it
-    follows up to `ahead`, which is an assumption about the system and its line. `most` (five times `hypotheses`) is the
-    limit of a set as long as quiescence may still narrow it down. `work` is the most moves that one search considers,
+    `hypotheses` is how many possible states a set may keep. `spontaneous` is how many outputs in flight a monitor
+    follows at first. If these explain nothing, or more came at once, it follows up to `ahead`, which is an assumption
+    about the system and its line. `most` (five times `hypotheses`) is the limit of a set as long as quiescence may
+    still narrow it down. `work` is the most moves that one search considers,
     by default less than half a second of CPU. Where explanations can be followed one at a time, a quarter of it decides
     whether that is needed, and the rest of an event takes no longer.
 

@@ -63,14 +63,14 @@ class _Guarded:
 
 @dataclass(frozen=True, init=False)
 class Spec(Generic[State, Input]):
-    """The model of a system: from the `initial` state on, it says what may happen for each state and input.
+    """The model of a system: it says what may happen for each state and input.
 
-    `step(state, input)` yields a transition for each thing that may happen; if it yields nothing, the input is
-    unspecified in that state. `emits(state)` yields the transitions with spontaneous outputs. `name` is the name of the
-    model. `inputs` are the inputs to try: a list, in which a Hypothesis strategy stands for its values, or a function
-    of the state. Without `inputs`, they are the values of the type that `step` declares for its input; `values`
-    replaces the values of types (see `bounded`). Functions as specifications are from Koopman and Plasmeijer, "Testing
-    Reactive Systems with GAST", section 8.5.
+    `initial` is the state in which each path begins. `step(state, input)` yields a transition for each thing that may
+    happen; if it yields nothing, the input is unspecified in that state. `emits(state)` yields the transitions with
+    spontaneous outputs. `name` is the name of the model. `inputs` are the inputs to try: a list, in which a Hypothesis
+    strategy stands for its values, or a function of the state; the field is that function. Without `inputs`, they are
+    the values of the type that `step` declares for its input; `values` replaces the values of types (see `bounded`).
+    Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
     `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If it
     yields nothing, otf does not send that input. Without `malformed`, or if it returns None, any answer may come (see
