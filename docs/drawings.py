@@ -89,7 +89,11 @@ def _results(name: str) -> str:
         f'<a class="walk" href="gallery/{name}.html">walk in it</a> <a href="gallery/{name}.svg" download>as SVG</a>'
     )
     size = f"{len(graph.values)} states, {len(graph.target)} transitions"
-    said = "; ".join((size, *(law.split("\n")[0].removesuffix(f": {size}") for law in laws)))  # the size once
+    told = dict[str, list[str]]()  # laws with the same result stand together, and the size stands once
+    for law in laws:
+        one, _, result = law.split("\n")[0].partition(": ")
+        told.setdefault(result.replace(f": {size}", "", 1), []).append(one)
+    said = "; ".join((size, *(f"{', '.join(these)}: {result}" for result, these in told.items())))
     return f'{links}<span class="laws">{escape(said)}</span>'
 
 

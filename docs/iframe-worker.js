@@ -1,4 +1,4 @@
-// The search of the theme, with five things more. It is loaded before the theme, which then starts this as its worker.
+// The search of the theme, with seven things more. It is loaded before the theme, which then starts this as its worker.
 (() => {
   // Browsers start no worker from a disk: there it runs in a frame, with the same two functions.
   const framed = (address, told) => {
@@ -21,7 +21,15 @@
   };
 
   // An option is looked for with its hyphens, which would leave out what has the word.
-  const plain = query => query.replace(/(^|\s)-+/gu, "$1");
+  // Words that are everywhere are not looked for beside others.
+  const COMMON = new Set(["a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "cannot", "do", "does", "for", "has",
+    "have", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not", "of", "on", "or", "that", "the", "there", "this",
+    "to", "was", "what", "when", "where", "which", "why", "with", "you", "your"]);
+  const plain = query => {
+    const words = query.replace(/(^|\s)-+/gu, "$1").split(/\s+/u);
+    const rare = words.filter(word => !COMMON.has(word.toLowerCase()));
+    return (rare.length ? rare : words).join(" ");
+  };
 
   // What nothing matches may be misspelt: up to one letter in four may be wrong, two in a long word.
   const nearly = query => query.replace(/\w{4,}/gu, word => `${word}~${word.length > 7 ? 2 : 1}`);
@@ -37,11 +45,11 @@
   // A message has values where its page has dots: what was typed has most of the words around these, in their order.
   const says = (asked, html) => html.toLowerCase().split("<li>").some(line => {
     let end = 0, same = 0;
-    for (const part of line.replace(/<[^>]*>/gu, "").split("…").map(each => each.trim()).filter(each => each.length > 3)) {
+    for (const part of line.replace(/<[^>]*>/gu, "").split(/…|: |; /u).map(each => each.trim()).filter(each => each.length > 3)) {
       const at = asked.indexOf(part, end);
       if (at >= 0) [end, same] = [at + part.length, same + part.length];
     }
-    return same >= 12 && 2 * same >= asked.length;
+    return same >= 12 && 5 * same >= 2 * asked.length;
   });
 
   // A name that is typed as it is written leads to its own entry, not to an attribute; so does an option, first that of
@@ -85,6 +93,8 @@
       for (const group of found) {
         for (const each of group) each.score *= worth(this.asked, [each]);
         group.sort((one, other) => other.score - one.score);
+        // the page itself is shown first, and has none of the words: its link marks those of its best part
+        for (const each of group) if (!Object.values(each.terms).some(Boolean)) each.terms = group[0].terms;
       }
       this.dispatchEvent(new MessageEvent("message", { data: message }));
     }

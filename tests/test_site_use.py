@@ -314,6 +314,19 @@ ASKED = {
     "latency": "questions.html",
     "serial port permission": "questions.html",
     "minimize": "topics-shrinking.html",
+    "baud rate": "questions.html",
+    "hexdump": "questions.html",
+    "hex dump": "questions.html",
+    "ignore known bug": "questions.html",
+    "stdout of my program": "questions.html",
+    "memory leak": "questions.html",
+    "debounce": "questions.html",
+    "contributing": "questions.html",
+    "sleep": "questions.html",
+    "jitter": "questions.html",
+    "version": "questions.html",
+    "cannot be compared: a list can change and has no hash": "messages.html",
+    "no contact with the system under test": "questions.html",
 }
 TYPE = """(asked => {
   const field = document.querySelector('[data-md-component=search-query]');

@@ -16,7 +16,9 @@ from tests.cli.command import otf
 PAGE = Path(__file__).parents[2] / "docs" / "gallery.md"
 BOUNDED = {"vending", "queue"}  # the page says that no option draws these
 COMMANDS = re.findall(
-    r"```sh\notf (explore [^\n#]+?) --open.*?\(gallery/([\w-]+)\.svg\)", PAGE.read_text("utf-8"), re.DOTALL
+    r"```sh\notf (explore [^\n#]+?) (?:--open|--format svg).*?\(gallery/([\w-]+)\.svg\)",
+    PAGE.read_text("utf-8"),
+    re.DOTALL,
 )
 
 
