@@ -58,7 +58,7 @@ def looked_up(words: Sequence[str]) -> list[KnownText]:
     """
     wanted = _pieces(" ".join(words))
     found = sorted({*_messages(wanted), *_questions()}, key=lambda each: (-_share(wanted, each.text), len(each.text)))
-    return [each for each in found[:SHOWN] if _share(wanted, each.text) > 1 / 2]
+    return [*_terms(" ".join(words).lower()), *(each for each in found[:SHOWN] if _share(wanted, each.text) > 1 / 2)]
 
 
 def _pieces(text: str) -> set[str]:
@@ -85,6 +85,18 @@ def _questions() -> Iterator[KnownText]:
     for section in page.read_text(encoding="utf-8").split("\n## ")[1:] if page.is_file() else ():
         head, _, text = section.partition("\n")
         yield KnownText(f"{head}\n{text.strip()}", "docs/questions.md")
+
+
+def _terms(wanted: str) -> Iterator[KnownText]:
+    """Yield the meaning of a term of the glossary, if it is there."""
+    page = DOCS / "glossary.md"
+    for line in page.read_text(encoding="utf-8").splitlines() if page.is_file() else ():
+        cells = re.split(r"\s*(?<!\\)\|\s*", line)[1:-1]
+        at = 1 if cells[2:] == [] else 2  # the second table has no column for the field's term
+        names, meaning = cells[:at], "".join(cells[at : at + 1])
+        if wanted in {each.strip(" `*()").lower() for name in names for each in re.split("[,;(]", name)}:
+            says = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning)
+            yield KnownText(f"{'; '.join(filter(None, names))}: {says}", "docs/glossary.md")
 
 
 def sources(place: str) -> list[Path]:

@@ -84,7 +84,8 @@ class RunOptions(SystemOptions):
         str,
         option(
             "|".join(MODES),
-            "strict: an input only after silence; eager: at once if a correct system must be silent.",
+            "strict: an input only after silence; eager: at once if a correct system must be silent, which saves "
+            "waiting; a failure is driven again in strict mode before it counts.",
             group=CHOICE,
             autocompletion=among(*MODES),
         ),

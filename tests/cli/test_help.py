@@ -138,6 +138,15 @@ def test_help_looks_a_message_up(words: str, says: str, more: str) -> None:
     assert more in first
 
 
+def test_help_says_what_a_term_means() -> None:
+    """A term of the glossary comes first, in the field's words or in those of otf."""
+    for term in ("quiescence", "Quiet"):
+        assert otf("help", term).out.startswith(
+            "quiescence, δ; `Quiet`: the observation that nothing more comes\n  more: docs/glossary.md\n"
+        )
+    assert "given number of inputs sent at once, then quiescence\n" in otf("help", "burst").out
+
+
 def test_help_for_words_of_no_message() -> None:
     """They may be a misspelt command."""
     assert failed("help", "repotr").startswith(
