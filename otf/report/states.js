@@ -336,6 +336,12 @@
   const choices = make("span", { class: "choices" }, offered.map((field, at) => make("label", {}, ticks[at], field < 0 ? "type" : data.fields[field])));
   const [pane, remark] = [make("div", { class: "drawing", tabindex: 0, "aria-label": "drawing of states", role: "region" }), make("span", { class: "soft", role: "status" })];
   const zoom = zoomTools(pane);
+  // who comes to the frame by Tab goes on among its boxes
+  pane.addEventListener("keydown", (event) => {
+    if (event.target !== pane || !TOWARD[event.key]) return;
+    event.preventDefault();
+    pane.querySelector(".state[tabindex='0']")?.focus();
+  });
   const search = make("input", { type: "search", id: "states-search", autocomplete: "off" });
   const [list, count, panel] = [make("ul", { class: "list" }), make("output", { class: "soft", "aria-live": "polite" }), make("div", { class: "panel", "aria-live": "polite" })];
   const pick = (states) => { among = states && new Set(states); search.value = ""; if (states) go(states[0]); else filter(); };
@@ -349,7 +355,7 @@
   };
   const picks = Object.entries(kept).filter(([, states]) => states.length).map(([word, states]) => make("button", { type: "button", click: () => pick(states) }, `${word}: ${many(states.length)}`));
   place.append(
-    make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, zoom.buttons, remark),
+    make("div", { class: "tools" }, make("label", {}, "draw ", view), choices, zoom.buttons, remark, make("span", { class: "soft keys" }, "Keys in the drawing: ↑ ↓ ← → another box, Enter goes there")),
     make("div", { class: "walk" }, pane, panel),
     make("div", { class: "found" }, make("div", { class: "tools" }, make("label", {}, "search ", search), all, picks, count), list));
 

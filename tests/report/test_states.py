@@ -301,7 +301,10 @@ def test_a_drawing_is_one_stop_for_tab(seen: Browser, tmp_path: Path) -> None:
     seen.open(page, drawn="document.querySelector('[data-ready]')")
     stops = "document.querySelectorAll('svg.states [tabindex=\"0\"]').length"
     assert seen.ask(stops) == 1
-    seen.ask("document.querySelector('svg.states [tabindex=\"0\"]').focus()")
+    seen.ask("document.querySelector('.drawing').focus()")
+    seen.key("ArrowDown")  # from the frame to its box
+    assert seen.ask("document.activeElement.getAttribute('tabindex')") == "0"
+    assert seen.ask("document.activeElement.matches('.state')")
     first = seen.ask("document.activeElement.textContent")
     seen.key("ArrowDown")
     assert seen.ask("document.activeElement.textContent") != first
