@@ -151,7 +151,13 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
     `tls` is an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts. Raises
     UsageError for an invalid address; opening raises ContactError.
 
-    >>> tcp("127.0.0.1:7000").kind
+    >>> from dataclasses import dataclass
+    >>> from otf import Bench, Spec, goto, lines
+    >>> @dataclass(frozen=True)
+    ... class Say: text: str
+    >>> echo = Spec(lambda state, said: [goto(state, said)], None, [Say("hello")])
+    >>> bench = Bench.on_ports(echo, lines({Say: "{text}"}), {"line": tcp("127.0.0.1:7000", within=5.0)})
+    >>> bench.ports["line"].kind
     'tcp'
     """
     scheme, _, rest = url.rpartition("://")

@@ -25,9 +25,10 @@ MANY: Final = 8  # the quiescence time, as a multiple of a slow reply
 class Timing:
     """The times of a bench, in seconds.
 
-    `quiescence`: how long silence must last to be believed. `latency` (L): the longest time of a message through a
-    port. `busy` (R): the longest time for which one input keeps the system busy. `speed`: seconds on the system's
-    clocks per real second. The seconds of an `Elapse` are the system's; all other times are real.
+    `quiescence`: how many seconds silence must last to be believed. `latency`: the longest time in seconds of a message
+    through a port. `busy`: the longest time in seconds for which one input keeps the system busy. Formulas such as
+    2L + nR, and `--set`, call them L and R. `speed`: seconds on the system's clocks per real second. The seconds of an
+    `Elapse` are the system's; all other times are real.
 
     >>> Timing(quiescence=0.5, latency=0.01).busy
     0.002
