@@ -128,6 +128,7 @@ class Lazy(TyperGroup):
         """Write the list without importing the commands."""
         del ctx
         rows = {name: entry.says for name, entry in COMMANDS.items()}
+        rows["help"] = "Say what a command, a message or a term means."
         rows |= {name: f"{point.value}, an installed package." for name, point in _others().items()}
         wide, heading, sections = max(map(len, rows)), "", defaultdict[str, list[tuple[str, str]]](list)
         for name, says in rows.items():

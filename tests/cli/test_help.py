@@ -25,7 +25,7 @@ def test_help_names_the_commands_and_where_to_begin() -> None:
     assert [heading for heading, _ in groups] == list(HEADINGS.values())
     assert [rows.split()[0] for _, rows in groups] == list(HEADINGS)
     lines = "".join(rows for _, rows in groups).splitlines()
-    assert [line.split()[0] for line in lines] == COMMANDS
+    assert [line.split()[0] for line in lines] == [*COMMANDS, "help"]
     assert all(line.endswith(".") and "..." not in line for line in lines)
     assert max(map(len, done.out.splitlines())) <= 80
     assert "Begin with `otf run conference`" in done.out
@@ -128,7 +128,7 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     ("words", "says", "more"),
     [
         ("the codec has no bytes for the input Up()", "the codec has no bytes for the input", "docs/howto-choose.md"),
-        ("connection refused", "the system cannot be reached", "docs/questions.md"),
+        ("connection refused", "it cannot be reached", "docs/questions.md"),
     ],
 )
 def test_help_looks_a_message_up(words: str, says: str, more: str) -> None:
