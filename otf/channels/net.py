@@ -218,7 +218,7 @@ NONE: Final = NetTrouble()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A trouble, and the ports on which it affects inputs and outputs; `port` returns the port of a value."""
+    """A fault of the net, and the ports on which it affects inputs and outputs; `port` returns the port of a value."""
 
     trouble: NetTrouble
     inputs: frozenset[str]
@@ -228,7 +228,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules of a net; a message may meet the trouble of several."""
+    """All rules of a net; several of them may affect one message."""
 
     rules: tuple[Rule, ...]
 

@@ -30,7 +30,7 @@ def uio(
     allowed: PairFilter | None = None,
     home: list[int] | None = None,
 ) -> Word | None:
-    """Return a shortest sequence of inputs that `state` answers as none of `others` does; None if none was found.
+    """Return a shortest sequence of inputs to which `state` responds unlike any of `others`; None if none was found.
 
     Only inputs for which `allowed(state, input)` is true occur in the sequence. `home` has the distance from each state
     back to a home state; with it, the result is the sequence that is shortest together with the way home.
@@ -162,7 +162,7 @@ def _searched(start: Sets, steps: Callable[[Sets], Iterable[tuple[int, Sets | No
 
 
 def distinguishing(machine: NumberedMachine) -> Word | None:
-    """Return a shortest sequence of inputs that every state answers differently; None if none was found."""
+    """Return a shortest sequence of inputs to which every state responds differently; None if none was found."""
 
     def steps(groups: frozenset[Pairs]) -> Iterator[tuple[int, frozenset[Pairs] | None]]:
         for inp in range(len(machine.inputs)):

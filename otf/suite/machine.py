@@ -169,7 +169,7 @@ class NumberedMachine:
 
 
 def machine(graph: Graph) -> NumberedMachine:
-    """Return the machine of a graph. Raises UsageError, with the reason, if no suite can be made from it.
+    """Return a graph as a machine of numbered states. Raises UsageError with the reason if no suite can be made of it.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee

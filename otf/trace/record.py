@@ -37,7 +37,7 @@ class Header:
     system; `fingerprint` changes with the text of the model, and `versions` has the version of everything that took
     part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs, `burst` how many it sent at once.
     `quiescence`, `latency` and `busy` are the times of the bench, in seconds. `shrunk`: shrinking made this run. `runs`
-    is how often otf ran its inputs. `format` is the version of the trace's format.
+    is the number of times that otf ran its inputs. `format` is the version of the trace's format.
     """
 
     run: str

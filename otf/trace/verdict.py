@@ -191,10 +191,10 @@ class Verdict:
     """The verdict on a run: its `outcome`, the `failure` if it failed, and `why` it is inconclusive, if it is.
 
     `truncated`: the run passed up to an unspecified input. `late`: the numbers of the outputs that came late.
-    `stalled`: the longest time, in seconds, for which tester or system could not run in a failing run. `judged`: how
-    much of a run by a model with times was judged, and how much of that was in doubt. `behind`: the failures after the
-    first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the run itself shows that
-    no stall explains its failure.
+    `stalled`: in a run that fails, the longest time in seconds that the machine kept the tester or the system from
+    running. `judged`: how much of a run by a model with times was judged, and how much of that was in doubt. `behind`:
+    the failures after the first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the
+    run itself shows that no stall explains its failure.
 
     >>> Verdict("pass", truncated=True).failed
     False

@@ -111,7 +111,7 @@ def _some(keys: list[Tier]) -> bool:
 
 @dataclass(frozen=True)
 class FiniteFunction:
-    """A function that returns `default`, except for the tuples of arguments in its `table`, which has their results.
+    """A function that looks a tuple of arguments up in its `table`, and returns `default` if it is not there.
 
     >>> even = FiniteFunction((((0,), True), ((2,), True)), False)
     >>> even(2), even(3), even

@@ -60,7 +60,7 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     waits: Waits | None = None,
     ordered: bool | None = None,
 ) -> Bench:
-    """Return the bench of PyModel's modules, and of the stepper that drives the system; see `load`.
+    """Return a bench made from PyModel's modules and from the stepper that drives the system; see `load`.
 
     Without a stepper, the model takes the place of the system. Each path starts the stepper in its own process, and
     kills it when an action takes longer than `timeout` seconds. With None, one stepper runs in this process for all
