@@ -128,7 +128,7 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     ("words", "says", "more"),
     [
         ("the codec has no bytes for the input Up()", "the codec has no bytes for the input", "docs/howto-choose.md"),
-        ("connection refused", "it cannot be reached", "docs/questions.md"),
+        ("connection refused", "the system cannot be reached", "docs/questions.md"),
     ],
 )
 def test_help_looks_a_message_up(words: str, says: str, more: str) -> None:

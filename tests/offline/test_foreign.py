@@ -329,7 +329,7 @@ def long_run(events: Path, packets: Path, datagrams: int) -> tuple[int, int]:
 def test_a_log_that_tests_nothing() -> None:
     """Stalls, silences, or one input that the model does not specify: the log is inconclusive, and says why."""
     spec = Spec[int, str](lambda _state, _inp: [], 0, ["a"], lambda state: [goto(state, on("p", "tick"))])
-    beats = Bench(spec, ports={}, codec=CODEC, types=())
+    beats = Bench(spec, ports={}, codec=CODEC, types=(), foreign=lambda _line: None)
     for events, why in (
         ([Stalled(0.1, 1.0)], "no output was seen"),
         ([Quiet(1.0)], "no output was seen"),
