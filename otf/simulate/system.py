@@ -30,7 +30,9 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """What one move of a system does: its next `state`, its `outputs` in order and their window, and its `timers`.
+    """What one move of a system does: its next `state`, its `outputs` in order, and its `timers`.
+
+    `within` is the window of the outputs, in seconds after the move.
 
     >>> Happening(True, (Emission("click", "sut"),), None).state
     True

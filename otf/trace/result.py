@@ -60,7 +60,7 @@ def counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailureResult:
-    """One kind of failure, by its `signature`: how many `paths` showed it, and its shortest `trace`.
+    """One kind of failure, by its `signature`: how many `paths` showed it, and its shortest `trace` with its `steps`.
 
     `paths` is 0 if only the run of a saved failure showed it; `title` describes the failure of this trace by its
     values.
@@ -112,6 +112,8 @@ class GuessedResult:
 @dataclass(frozen=True, slots=True)
 class KnownIssueResult:
     """A known issue of the bench: its description (`says`), how many `paths` showed it, and its shortest `trace`.
+
+    `steps` is the number of inputs in that trace.
 
     >>> KnownIssueResult("it answers late after a reset", 0).trace
     ''

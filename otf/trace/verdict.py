@@ -61,8 +61,9 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A coarse description of a failure: its `kind`, and the types of state, input, expected output and output seen.
+    """A coarse description of a failure: its `kind`, and the types of what it involves.
 
+    `state`, `input`, `expected` and `seen` are the types of the state, the input, the output expected and the one seen.
     `exact` has the values of these as text, if a single input was in flight; `meets` says what each input does, if
     several were in flight. `otf.trace.kinds` uses both to divide the failures of one signature into kinds.
 
