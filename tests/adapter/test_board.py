@@ -119,7 +119,7 @@ def test_a_recording_is_what_the_program_writes(
     monkeypatch.chdir(tmp_path)
     recording = Recording(["sh", "-c", program], largest=1024, ahead=0)
     [group] = run(
-        bench(Life(recording=recording, reset="until test -e on; do sleep 0.01; done"), "wrong"), tmp_path, 1
+        bench(Life(recording=recording, reset="until test -e on; do sleep 0.01; done; rm on"), "wrong"), tmp_path, 1
     ).failures.values()
     kept = kept_recording(group.first.trace)
     assert kept is not None
