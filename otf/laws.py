@@ -1,9 +1,10 @@
-"""Laws of specs, as properties of a state and an input.
+"""Laws of specs: properties of a model's states and inputs, which `check` tests without a system.
 
-Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 4. Each law covers the reachable
-states, in breadth-first order, and their enabled inputs; it is proven if these are finite. Pass other states and inputs
-to `check`: `check(deterministic(spec), every(State), every(Input))`. `req` are the requirements that a law states; a
-counterexample cites them.
+Each law is tried in the reachable states, nearest to the initial state first, with the enabled inputs of each state. If
+the model has finitely many reachable states and inputs, `check` proves the law. To try other states and inputs, pass
+them to `check`: `check(deterministic(spec), every(State), every(Input))`. `req` names the requirements that a law
+states, and a counterexample cites these requirements. Source: Koopman and Plasmeijer, "Testing with Functions as
+Specifications", section 4.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
 
 
 def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
-    """Return the law that every input has a transition in every state: the spec leaves nothing open."""
+    """Return the law that every input has a transition in every state, so the spec leaves no input unspecified.
+
+    >>> from otf.logic import check
+    >>> from otf.spec import goto
+    >>> def step(state, inp): return [goto("paid")] if inp == "coin" else []
+    >>> check(total(Spec(step, initial="idle", inputs=["coin", "button"])))
+    <counterexample after 2 tests: state='idle', inp='button'>
+    """
     model = Model(spec)
 
     def at_least_one(state: object, inp: object) -> bool:
@@ -49,7 +57,13 @@ def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
 def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable], req: RequirementIds = ()) -> Quantified:
     """Return the law that `holds(state, inp, target, outputs)` is true of every transition on an input.
 
-    Inputs without transitions, or with an `Accept` (whose outputs decide the target), are left out.
+    The law does not apply to an input without transitions, nor to an `Accept`, whose next state depends on the outputs.
+
+    >>> from otf.logic import check
+    >>> from otf.spec import goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], initial=False, inputs=["press"])
+    >>> check(transitions(lamp, lambda state, inp, target, outputs: outputs == ("click",)))
+    <proof after 2 tests>
     """
 
     def each(state: object, inp: object) -> Testable:
@@ -72,7 +86,13 @@ def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable], req: Requi
 
 
 def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) -> list[Any]:
-    """Return the possible states of a spec after these inputs, one after the other."""
+    """Return the possible states of a spec after a sequence of inputs that begins in one of `states`.
+
+    >>> from otf.spec import goto
+    >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], initial=False, inputs=["press"])
+    >>> after(lamp, [False], ["press", "press"])
+    [False]
+    """
     found = list(states)
     for inp in inputs:
         found = [item.state for state in found for item in spec.step(state, inp) if isinstance(item, Transition)]

@@ -26,9 +26,10 @@ SERVED: Final = (sys.executable, "-I", str(Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a chat; `server` is the HOST:PORT of your own server, without other clients.
+    """Return the bench of a chat between two WebSocket clients.
 
-    `also` is one of `ALSO`: the bench tries such messages too.
+    `server` is the HOST:PORT of a chat server of your own, to which no other clients are connected. `also` adds inputs
+    that the bench leaves out by default: `close`, `bytes` or `ping`.
 
     >>> bench().name
     'chat'

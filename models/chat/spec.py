@@ -65,7 +65,9 @@ class Room:
 
 
 def chat(also: str = "") -> Spec[Room, ChatMessage]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+    """Return the spec of a chat server with two WebSocket clients.
+
+    `also` adds inputs that the spec leaves out by default: `close`, `bytes` or `ping`.
 
     >>> chat().name
     'chat'

@@ -41,9 +41,10 @@ KNOWN: Final = {
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a CoAP server; `server` is its command line, with {host} and {port}.
+    """Return the bench of a CoAP server.
 
-    Clients must be able to create at least two resources. `also` is one of `ALSO`.
+    `server` is the command line of the CoAP server, with {host} and {port} in it. The server must let clients create at
+    least two resources. `also` adds inputs that the bench leaves out by default: `ping`, `post` or `renew`.
 
     >>> bench().name
     'coap'

@@ -42,7 +42,9 @@ CHANGES: Final = {
 
 
 def coap(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names inputs of `ALSO` to try as well.
+    """Return the spec of a CoAP server with two clients.
+
+    `also` adds inputs that the spec leaves out by default: `ping`, `post` or `renew`.
 
     >>> coap().name
     'coap'

@@ -38,9 +38,10 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
 ) -> Bench:
     """Return the bench of the conference protocol entity with the id 1.
 
-    `entity` is the command line of the program to test (default: the reference entity); the bench adds `--id`,
-    `--listen` and `--peer` to it. `fault` is one of the reference entity's 27 faults. `ready_timeout`: how many seconds
-    the line `ready` may take. Raises UsageError for sizes or a fault that do not exist.
+    `entity` is the command line of the program to test (default: the reference entity). The bench adds `--id`,
+    `--listen` and `--peer` to this command line. `fault` is one of the reference entity's 27 faults. The program must
+    print the line `ready` within `ready_timeout` seconds. `bench` raises UsageError for sizes or a fault that do not
+    exist.
 
     >>> bench().name
     'conference'

@@ -35,7 +35,7 @@ Members: TypeAlias = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """In no conference.
+    """The entity's state while it is in no conference.
 
     >>> Idle() == Idle()
     True
@@ -44,7 +44,10 @@ class Idle:
 
 @dataclass(frozen=True, slots=True)
 class Conf:
-    """In a conference (`conf`) under a nickname (`nick`), with the other `members`' nicknames by entity id.
+    """The entity's state while it is in a conference.
+
+    A `Conf` has the name of the conference (`conf`), the entity's nickname (`nick`), and the other `members`: pairs of
+    an entity's id and its nickname.
 
     >>> Conf("a", "ann").members
     ()
@@ -60,7 +63,9 @@ State: TypeAlias = Idle | Conf
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The numbers of `entities`, `nicknames`, `conferences` and `messages`; below 3, 2, 2, 2 some faults hide.
+    """How many `entities`, `nicknames`, `conferences` and `messages` the model of the conference protocol uses.
+
+    With fewer than 3 entities, or fewer than 2 nicknames, conferences or messages, the tests miss some faults.
 
     >>> Sizes(nicknames=1).confs
     ['c1', 'c2']
@@ -73,7 +78,7 @@ class Sizes:
 
     @property
     def others(self) -> range:
-        """Return the ids of the other entities."""
+        """Return the ids of the entities other than the tested one."""
         return range(ME + 1, self.entities + 1)
 
     @property
@@ -93,7 +98,7 @@ class Sizes:
 
 
 def conference(sizes: Sizes) -> Spec[State, Input]:
-    """Return the specification of the entity with id 1; it leaves the rest unspecified.
+    """Return the spec of the conference protocol entity with id 1, with inputs of the given `sizes`.
 
     >>> conference(Sizes()).initial
     Idle()

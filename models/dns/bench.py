@@ -33,7 +33,10 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a name server; `also` is one of `ALSO`: the bench tries such queries too.
+    """Return the bench of a name server; the server is dnslib.
+
+    `also` adds queries that the bench leaves out by default: `edns`, `kind`, `malformed`, `response`, `tcp` or
+    `truncated`.
 
     >>> bench().name
     'dns'

@@ -33,7 +33,9 @@ class Way:
 
 
 def dns(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` is one of `ALSO`.
+    """Return the spec of a name server with one zone.
+
+    `also` adds queries that the spec leaves out by default, such as `edns` or `malformed`.
 
     >>> dns().name
     'dns'

@@ -41,9 +41,11 @@ PING: Final = Command(("known_command", "quit"), MOST)
 
 @trace_may_set(size=SIZES, also=ALSO)
 def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
-    """Return the bench of a Go engine; `engine` is its command line (default: GNU Go at its lowest level).
+    """Return the bench of a Go engine.
 
-    The boards have this `size`. `also` is one of `ALSO`: the bench also sends commands with such arguments.
+    `engine` is the command line of the Go engine (default: GNU Go at its lowest level). `size` is the number of points
+    along each side of the board. `also` adds commands with wrong arguments: `boardsize`, `komi`, `vertex`, `color` or
+    `many`.
 
     >>> bench(size=3).name
     'gtp'

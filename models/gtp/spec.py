@@ -22,7 +22,9 @@ from otf.spec import Accept, OneOf, Spec, Transition, Where, goto
 
 
 def go(size: int, also: str = "") -> Spec[State, Input]:
-    """Return the spec, with boards of this size; `also` names commands of `ALSO` to try as well.
+    """Return the spec of a Go engine on boards with `size` points along each side.
+
+    `also` adds commands with wrong arguments: `boardsize`, `komi`, `vertex`, `color` or `many`.
 
     >>> go(3).name
     'gtp'

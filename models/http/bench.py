@@ -35,9 +35,11 @@ KNOWN: Final = (
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a web server; `server` is the HOST:PORT of one with the model's application.
+    """Return the bench of a web server, which must serve the model's application.
 
-    Without it the server is h11, on a socket. `also` is one of `ALSO`.
+    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. `also` makes the model
+    stricter: with `should` a server must refuse what the RFC says it should refuse, and with `date` an answer must
+    carry a date.
 
     >>> bench().name
     'http'
@@ -46,7 +48,9 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], also: str = "") -> Bench:
-    """Return the bench of a server that this command starts for each path, and that prints its port.
+    """Return the bench of a web server that the command `argv` starts for each path.
+
+    The server must print the number of its port.
 
     >>> served_by(["my-server"]).name
     'http'

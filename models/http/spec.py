@@ -81,7 +81,9 @@ class Onward:
 
 
 def web(also: str = "") -> Spec[State, WebInput]:
-    """Return the spec; `also` is one of `ALSO`.
+    """Return the spec of a web server.
+
+    `also` makes the spec stricter: `should` or `date`, as for `bench`.
 
     >>> web().name
     'http'

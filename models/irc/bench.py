@@ -63,9 +63,11 @@ READY: Final = (b" 376 ", b" 422 ")  # the end of the message of the day, or tha
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a chat server; `server` is its command line, with {host}, {port} and {folder} in it.
+    """Return the bench of an IRC chat server.
 
-    In the folder is a configuration for ngircd, ngircd.conf. `also` is one of `ALSO`.
+    `server` is the command line of the chat server, with {host}, {port} and {folder} in it. The folder contains
+    `ngircd.conf`, a configuration for ngircd. `also` is `invite` (otf judges the answer to INVITE strictly by the RFC)
+    or `nick` (the bench also sends NICK without a nickname).
 
     >>> bench().name
     'irc'

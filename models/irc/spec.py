@@ -20,7 +20,7 @@ from otf.spec import AnyOrder, Spec, goto
 
 
 def irc(also: str = "") -> Spec[Channel, Say]:
-    """Return the spec; `also` is one of `ALSO`.
+    """Return the spec of an IRC chat server with three clients; `also` is `invite` or `nick`, as for `bench`.
 
     >>> irc().name
     'irc'

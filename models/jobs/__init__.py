@@ -1,8 +1,8 @@
 """A job queue, over TCP from two clients; beanstalkd by default.
 
-Source: the file protocol.txt of beanstalkd, which is the definition of its protocol. If a client asks for a job while
-there is none, the answer comes later: when another client puts one, or when a time runs out, such as a delay, or the
-time-to-run of a job that another client has reserved.
+Source: the file protocol.txt of beanstalkd, which defines the protocol. If a client asks for a job while the queue is
+empty, the server answers later: when another client puts a job, when a job's delay is over, or when another client has
+held a job for too long.
 """
 
 from otf.models.jobs.bench import bench

@@ -40,9 +40,10 @@ PINGS: Final = {client: Command(client, "list-tube-used") for client in CLIENTS}
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a job queue; `server` is its command line, with {host} and {port}.
+    """Return the bench of a job queue.
 
-    `also` is one of `ALSO`: the bench tries such a command too.
+    `server` is the command line of the job queue, with {host} and {port} in it. `also` adds a malformed command that
+    the bench leaves out by default: `number` or `missing`.
 
     >>> bench().name
     'jobs'

@@ -23,7 +23,7 @@ from otf.spec import Spec, Transition, goto
 
 
 def jobs(also: str = "") -> Spec[State, Command]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+    """Return the spec of a job queue with two clients; `also` adds a malformed command, `number` or `missing`.
 
     >>> jobs().name
     'jobs'

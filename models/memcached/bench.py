@@ -48,10 +48,12 @@ def bench(  # noqa: PLR0913 -- the parameters of a bench, each with its name
     expiry: bool = False,
     also: str = "",
 ) -> Bench:
-    """Return the bench of a memcached server; `server` is its command line, with {host} and {port}.
+    """Return the bench of a memcached server.
 
-    `transport` is tcp or udp. `keys` is the number of keys; `wide` offers more data and flags for each; with `expiry`
-    items expire, and the bench tries waits of seconds. `also` is one of `ALSO`.
+    `server` is the command line of the memcached server, with {host} and {port} in it. `transport` is tcp or udp.
+    `keys` is the number of keys that the clients use. With `wide`, the clients store more kinds of data and flags. With
+    `expiry`, items expire, and the bench waits for seconds between commands. `also` is `keys` (several keys in one
+    `gets` over UDP) or `number` (`incr` of data that only begins with a number).
 
     >>> bench(transport="udp").name
     'memcached'

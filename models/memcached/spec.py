@@ -25,7 +25,7 @@ Learning: TypeAlias = Callable[[tuple[Reply, ...]], list[State]]
 
 
 def memcached(choice: Choice) -> Spec[State, Command | Elapse]:
-    """Return the spec of a server with these keys.
+    """Return the spec of a memcached server; the `Choice` says which keys, data and flags the clients use.
 
     >>> memcached(Choice(("k",))).name
     'memcached'

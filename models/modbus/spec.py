@@ -66,7 +66,9 @@ class Memory:
 
 
 def modbus(also: str = "") -> Spec[Memory, Request]:
-    """Return the spec; `also` names inputs of `ALSO` that are tried too.
+    """Return the spec of a Modbus RTU server.
+
+    `also` adds wrong requests: `count`, `function`, `other`, `quantity` or `value`.
 
     >>> modbus().name
     'modbus'

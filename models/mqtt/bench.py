@@ -41,10 +41,10 @@ VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto", also: str = "") -> Bench:
     """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
 
-    `version` is that of the protocol: aedes (1.2.0) speaks 3.1.1, and the bench tests aedes2 (2.0.0-beta.1) against 5.
-    Some inputs are known to make these brokers depart from the standard, so the bench leaves them out. They form groups
-    (see `ALSO`): if `also` names a group, the bench tries its inputs too; `all` stands for all groups. Raises
-    UsageError.
+    `version` is the version of the MQTT protocol. aedes (1.2.0) speaks version 3.1.1, and aedes2 (2.0.0-beta.1) version
+    5. The bench leaves out inputs after which a broker is known to depart from the standard. `also` adds one group of
+    these inputs (see `ALSO`); `all` adds every group. `bench` raises UsageError for a version or group that does not
+    exist.
 
     >>> bench(version="5").name
     'mqtt'
@@ -59,7 +59,7 @@ def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto"
 
 
 def served_by(argv: Sequence[str], version: Literal["3.1.1", "5"] = "3.1.1") -> Bench:
-    """Return the bench of a server, fresh for each path, that prints the number of its port on a line.
+    """Return the bench of an MQTT broker that otf starts anew for each path; the broker must print its port on a line.
 
     >>> served_by(["my-broker"]).name
     'mqtt'

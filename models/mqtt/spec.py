@@ -44,7 +44,9 @@ Yields: TypeAlias = Iterator[Transition[Broker] | Accept]
 
 
 def mqtt(version: MqttVersion = 4, without: tuple[str, ...] = ()) -> Spec[Broker, MqttInput]:
-    """Return the spec of a broker of version 3.1.1 (4 on the wire) or 5.0, without the inputs of these groups.
+    """Return the spec of an MQTT broker of version 3.1.1 (4 on the wire) or 5.0.
+
+    `without` names the groups of inputs that the spec leaves out.
 
     >>> mqtt(5).name
     'mqtt'

@@ -1,6 +1,6 @@
 """A redis server as a model: strings, lists, transactions, and messages to subscribers, with three clients.
 
-Run it with `otf run redis`. It tries expiring keys with waits (`Elapse`).
+Run it with `otf run redis`. To test expiring keys, the bench sends waits (`Elapse`) as inputs.
 """
 
 from otf.models.redis.bench import bench

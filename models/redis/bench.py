@@ -65,9 +65,10 @@ KNOWN: Final = (
 
 
 def bench(*, server: str = "", keys: int = 2) -> Bench:
-    """Return the bench of a redis server; `server` is its command line, with {host} and {port}, or `fakeredis`.
+    """Return the bench of a redis server.
 
-    `keys` is the number of keys; each may hold a string or a list.
+    `server` is the command line of the redis server, with {host} and {port} in it, or the word `fakeredis`. `keys` is
+    the number of keys that the clients use; each key may hold a string or a list.
 
     >>> bench().name
     'redis'

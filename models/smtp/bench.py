@@ -35,7 +35,9 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a mail server; `also` is one of `ALSO`: the bench tries such inputs too.
+    """Return the bench of a mail server; the server is aiosmtpd.
+
+    `also` adds inputs that the bench leaves out by default: `bare`, `empty`, `help`, `login`, `newline` or `route`.
 
     >>> bench().name
     'smtp'

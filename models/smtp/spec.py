@@ -55,7 +55,9 @@ Yields: TypeAlias = Iterator[Way]
 
 
 def smtp(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` is one of `ALSO`.
+    """Return the spec of an SMTP mail server.
+
+    `also` adds inputs that the spec leaves out by default: `bare`, `empty`, `help`, `login`, `newline` or `route`.
 
     >>> smtp().name
     'smtp'

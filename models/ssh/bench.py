@@ -30,7 +30,10 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of an SSH server; `also` is one of `ALSO`: the bench tries such messages too.
+    """Return the bench of an SSH server; the server is paramiko.
+
+    `also` adds messages that the bench leaves out by default: `claims`, `early`, `injected`, `refusals` or
+    `unassigned`.
 
     >>> bench().name
     'ssh'

@@ -77,7 +77,9 @@ Yields: TypeAlias = Iterator[Transition[State] | Accept]
 
 
 def ssh(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` is one of `ALSO`.
+    """Return the spec of an SSH server.
+
+    `also` adds messages that the spec leaves out by default: `claims`, `early`, `injected`, `refusals` or `unassigned`.
 
     >>> ssh().name
     'ssh'

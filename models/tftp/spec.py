@@ -107,7 +107,9 @@ class Timer:
 
 
 def tftp(timer: Timer, also: str = "") -> Spec[State, Input]:
-    """Return the spec of a server with this timer; `also` is one of `ALSO`.
+    """Return the spec of a TFTP server; `timer` says when the server sends a block again.
+
+    `also` adds inputs that the spec leaves out by default: `duplicate`, `first` or `repeat`.
 
     >>> tftp(Timer(1.0)).name
     'tftp'

@@ -30,7 +30,10 @@ BAUDRATE: Final = 115_200
 
 @trace_may_set(also=ALSO)
 def bench(*, firmware: str = FIRMWARE, also: str = "") -> Bench:
-    """Return the bench of U-Boot; `firmware` is the image for QEMU's board `virt`. `also` is one of `ALSO`.
+    """Return the bench of the boot loader U-Boot.
+
+    `firmware` is the U-Boot image for QEMU's board `virt`. With `also="zero"`, the bench also sends a division by zero,
+    after which the board restarts.
 
     >>> bench().name
     'uboot'

@@ -56,7 +56,9 @@ Result: TypeAlias = tuple[Prompt, tuple[str, ...]]
 
 
 def uboot(also: str = "", memory: tuple[int, int] = (0, 0)) -> Spec[State, Type]:
-    """Return the spec of a board with these words at `BASE`; `also` names inputs of `ALSO` that are tried too.
+    """Return the spec of a board with U-Boot; `memory` has the two words at the address `BASE`.
+
+    With `also="zero"`, the spec has a division by zero among its inputs.
 
     >>> uboot().name
     'uboot'

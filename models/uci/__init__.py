@@ -1,8 +1,8 @@
 """Chess engines, by the Universal Chess Interface (UCI) over their pipes; Stockfish by default.
 
-`otf run uci --set engine=./my-engine` names one. Source: Meyer-Kahlen, "Description of the universal chess interface
-(UCI)", April 2006. An engine listens while it thinks: information about its search comes at any time, and the best move
-when it has one.
+`otf run uci --set engine=./my-engine` tests the engine with this command line. Source: Meyer-Kahlen, "Description of
+the universal chess interface (UCI)", April 2006. A chess engine reads commands while it thinks. The engine may send
+information about its search at any time, and sends the best move when it has found one.
 """
 
 from otf.models.uci.bench import bench

@@ -33,9 +33,10 @@ READY: Final = 10.0
 
 @trace_may_set(also=ALSO)
 def bench(*, engine: str = "", also: str = "") -> Bench:
-    """Return the bench of a chess engine; `engine` is its command line (default: Stockfish).
+    """Return the bench of a chess engine.
 
-    `also` is one of `ALSO`: the bench tries such inputs too.
+    `engine` is the command line of the chess engine (default: Stockfish). `also` adds inputs that the bench leaves out
+    by default: `unknown`, `debug`, `register`, `order` or `mate`.
 
     >>> bench().name
     'uci'

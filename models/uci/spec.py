@@ -81,7 +81,9 @@ Input: TypeAlias = Say | Position | Go
 
 
 def chess(also: str = "") -> Spec[State, Input]:
-    """Return the spec; `also` names inputs of `ALSO` to try as well.
+    """Return the spec of a chess engine.
+
+    `also` adds inputs that the spec leaves out by default: `unknown`, `debug`, `register`, `order` or `mate`.
 
     >>> chess().name
     'uci'

@@ -32,9 +32,9 @@ KNOWN: Final = KnownIssue(
 
 
 def bench(*, server: str = "") -> Bench:
-    """Return the bench of a WebSocket server; `server` is the HOST:PORT of one that echoes.
+    """Return the bench of a WebSocket server that echoes each message.
 
-    Without it the server is wsproto, on a socket.
+    `server` is the HOST:PORT of such a server. By default the bench tests wsproto on a socket.
 
     >>> bench().name
     'websocket'
@@ -43,7 +43,9 @@ def bench(*, server: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str]) -> Bench:
-    """Return the bench of a server that this command starts for each path, and that prints its port.
+    """Return the bench of a WebSocket server that the command `argv` starts for each path.
+
+    The server must print the number of its port.
 
     >>> served_by(["my-server"]).name
     'websocket'

@@ -79,7 +79,7 @@ def _merged(one: tuple[object, ...], other: tuple[object, ...]) -> Iterator[tupl
 
 
 def echo() -> Spec[State, SocketInput]:
-    """Return the spec.
+    """Return the spec of a WebSocket server that echoes each message.
 
     >>> echo().name
     'websocket'

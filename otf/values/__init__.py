@@ -1,4 +1,4 @@
-"""Values: when two are the same, how to show one, which values a type has, and which arguments a function can get."""
+"""Values: when two are equal for otf, how to show one, all values of a type, and all arguments of a function."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from otf.values.text import as_text, became, changes, message_of, show, showing
 
 @dataclass(frozen=True)
 class Rows:
-    """The arguments to call a function with: their `names`, and tuples of their `values` (the rows); made by `rows`.
+    """The arguments with which a function can be called; `rows` returns them.
 
-    `columns` are the enumerations that the rows combine, one for each name.
+    The `names` are those of the function's parameters. Each of the `values` is a tuple with one argument for each name.
+    The `columns` are the enumerations of the single arguments, one for each name.
 
     >>> def area(width: int, height: int) -> int: return width * height
     >>> table = rows(area, [[1, 2], [3]])
@@ -39,19 +40,20 @@ class Rows:
     columns: tuple[Enumeration[Any], ...] = ()
 
     def named(self, place: int) -> tuple[tuple[str, Any], ...]:
-        """Return a row by its position, with the names.
+        """Return the tuple of arguments at position `place`, each argument with its name.
 
-        The row is built anew, because the function may have changed its arguments.
+        Each call builds the tuple anew, because the function may have changed its arguments.
         """
         return tuple(zip(self.names, self.values.at(place), strict=True))
 
 
 def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: Values | None = None) -> Rows:
-    """Return the tuples of arguments to call a function with: every combination of values for its parameters.
+    """Return all tuples of arguments with which a function can be called.
 
-    The values come from the declared types of the parameters; `sources` replace those of the first parameters. A source
-    is a type, an iterable, an `Enumeration` or a Hypothesis strategy; `values` gives sources by type. An argument with
-    a default keeps it, unless it has a source. Raises UsageError for an argument with neither a type nor a source.
+    The declared types of the parameters say which arguments to try. `sources` replace the types of the first
+    parameters. A source is a type, an iterable, an `Enumeration` or a Hypothesis strategy. `values` gives sources by
+    type, as for `every`. A parameter with a default keeps its default unless the parameter has a source. `rows` raises
+    UsageError for a parameter that has neither a type nor a source.
 
     >>> def hypotenuse(a: int, b: int) -> float: ...
     >>> rows(hypotenuse, [range(3, 5)]).values.first(3)
@@ -70,7 +72,7 @@ def rows(function: Callable[..., Any], sources: Sequence[object] = (), values: V
 
 
 def name_of_function(function: object) -> str:
-    """Return the name of a function, even inside a `partial`; an object without a name is shown.
+    """Return the name of a function, also of one inside a `partial`; for an object without a name, return its text.
 
     >>> name_of_function(partial(max, 1)), name_of_function(5)
     ('max', '5')
@@ -113,10 +115,10 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
 
 
 def register(kind: object, source: object = None) -> None:
-    """Define the values of a type for the whole program: by another type, an iterable, a strategy or a function.
+    """Define the values of a type for the whole program, by another type, an iterable, a strategy or a function.
 
-    A function with typed arguments makes one value from each row of arguments. Without a source, the class itself is
-    the function that makes the values.
+    If the source is a function with typed arguments, otf calls the function with all arguments of these types, and each
+    call makes one value. If there is no source, otf calls the class itself.
 
     >>> class Even(int): ...
     >>> def even(half: int) -> Even: return Even(2 * half)

@@ -175,11 +175,12 @@ def every(
     kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None
 ) -> Enumeration[Any]: ...
 def every(kind: object, values: Values | None = None, where: str = "", anew: Anew | None = None) -> Enumeration[Any]:
-    """Return all values of a type, lazily: small before large, none twice.
+    """Return all values of a type: small values first, and no value twice.
 
-    `values` gives sources for the types of the parts (see `Values`). The texts of errors begin with `where`, the path
-    to the type. `anew` gives other values in place of those that a Hypothesis strategy among the parts generates.
-    Raises UsageError for a type that cannot be enumerated.
+    `every` makes each value only when it is asked for, so a type such as `int` may have infinitely many. `values`
+    replaces the values of types within the type, as `{int: range(2)}` does. `where` is the path to the type, with which
+    error messages begin. `anew` replaces the values that a Hypothesis strategy generates. `every` raises UsageError for
+    a type without a known list of values.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -191,9 +192,9 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
 
 
 def enumerated(source: object, values: Values | None = None, where: str = "") -> Enumeration[Any]:
-    """Return the enumeration of a source: a type, an iterable, an `Enumeration` or a Hypothesis strategy.
+    """Return the values of a source: a type, an iterable, an `Enumeration` or a Hypothesis strategy.
 
-    `values` and `where` are as in `every`. Raises UsageError for anything else.
+    `every` explains `values` and `where`. `enumerated` raises UsageError if the source is something else.
 
     >>> list(enumerated(bool)), list(enumerated("ab"))
     ([False, True], ['a', 'b'])
@@ -202,7 +203,7 @@ def enumerated(source: object, values: Values | None = None, where: str = "") ->
 
 
 def is_type(source: object) -> bool:
-    """Return whether something is a type: a class, a generic type with arguments, an alias or a `NewType`.
+    """Return whether `source` is a type: a class, a generic type with arguments, an alias or a `NewType`.
 
     >>> is_type(list[int]), is_type([1, 2])
     (True, False)
@@ -211,7 +212,7 @@ def is_type(source: object) -> bool:
 
 
 def ready(values: Values) -> dict[object, Enumeration[Any]]:
-    """Return the enumeration for each type that has a source, so that each source is read once but used many times.
+    """Return an enumeration for each type in `values`; otf reads each source once, however often it is used.
 
     >>> {kind: list(found) for kind, found in ready({int: iter([5, 6])}).items()}
     {<class 'int'>: [5, 6]}

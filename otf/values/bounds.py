@@ -21,7 +21,7 @@ Check = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of the values of a type, from `ge` to `le`, both included; None means no bound.
+    """Bounds of the values of a type: the smallest allowed value is `ge`, and the largest is `le`; None means no bound.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Range(-1, 2)]))
@@ -34,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Bounds of the number of elements in a string or collection, from `min_length` to `max_length` (None: no bound).
+    """Bounds of the length of a string or collection: at least `min_length`, and at most `max_length` (None: no bound).
 
     >>> from otf.values import every
     >>> list(every(Annotated[list[bool], Size(1, 1)]))
@@ -47,7 +47,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The characters (`symbols`) that strings are made of, or the bytes that `bytes` are made of.
+    """The `symbols` of which the strings of a type consist: the characters of a `str`, or the bytes of a `bytes`.
 
     >>> from otf.values import every
     >>> every(Annotated[str, Alphabet("ab")]).first(4)
@@ -58,7 +58,7 @@ class Alphabet:
 
 
 class Among:
-    """The only `values` that a type has, as a list.
+    """A list of the only `values` that a type has.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Among(0, 7, 255)]))

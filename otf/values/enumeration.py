@@ -79,9 +79,9 @@ class Tiers(ABC):
 
 
 class Flat(Tiers):
-    """A list of values; the size of each value is its position in the list.
+    """A list of values in which the size of each value is its position.
 
-    See `Tiers` for the flags. For the values of an iterable, use `given`.
+    `Tiers` explains the flags. To enumerate the values of an iterable, call `given`.
 
     >>> row = Flat("abc", finite=True)
     >>> row.upto(1), list(row.walk())
@@ -106,7 +106,7 @@ class Flat(Tiers):
         self.complete: bool = complete
 
     def make(self, size: int) -> Iterable[Any] | None:
-        """Return the value at one position of the row."""
+        """Return the value at position `size` of the list."""
         # a tier may be read more than once, so the row is read once and kept
         while size >= len(self._row):
             if not self._read_on():
@@ -114,7 +114,7 @@ class Flat(Tiers):
         return self._row[size : size + 1]
 
     def walk(self) -> Iterator[Any]:
-        """Yield the row; yielding one tier per value would take three times as long."""
+        """Yield the values of the list."""
         row, place = self._row, 0
         while place < len(row) or self._read_on():
             yield row[place]
@@ -127,7 +127,7 @@ class Flat(Tiers):
         return False
 
     def has_value(self, known: Callable[[Tiers], bool]) -> bool:  # noqa: ARG002 -- a row has no parts
-        """Return whether the row has a first value."""
+        """Return whether the list has a first value."""
         return self.make(0) is not None
 
 
@@ -194,10 +194,10 @@ _MASK: Final = 2**64 - 1
 
 @dataclass(frozen=True, eq=False)
 class Enumeration(Generic[T]):
-    """The values of a type, made lazily; returned by `every`, `enumerated` and `given`.
+    """The values of a type, made when they are asked for; `every`, `enumerated` and `given` return an `Enumeration`.
 
-    Each iteration starts again from the first value, with fresh copies of mutable values. `tiers` are the values by
-    size, `origin` is the Hypothesis strategy that generated the values, if any.
+    Each iteration over an `Enumeration` starts at the first value, with fresh copies of mutable values. The `tiers`
+    hold the values by their size. The `origin` is the Hypothesis strategy that generated the values, or None.
 
     >>> from otf.values import every
     >>> numbers = every(int)
@@ -215,7 +215,7 @@ class Enumeration(Generic[T]):
 
     @property
     def finite(self) -> bool:
-        """Return whether the values are known to be finite in number."""
+        """Return whether the number of values is known to be finite."""
         return is_finite(self.tiers)
 
     @property
@@ -232,22 +232,27 @@ class Enumeration(Generic[T]):
         return list(islice(self, number))
 
     def at(self, place: int) -> T:
-        """Return a fresh copy of the value at a position. Raises StopIteration after the last one."""
+        """Return a fresh copy of the value at position `place`. Raises StopIteration after the last value."""
         return next(islice(self, place, None))
 
     def placed(self, seed: int | None = None) -> Iterator[tuple[int, T]]:
-        """Yield the values with their positions in the order; with a seed, shuffled as `perturbed` does."""
+        """Yield each value with its position; with a `seed`, shuffle the values within blocks (see `block_start`)."""
         return enumerate(self) if seed is None else perturbed(self, seed)
 
     def strategy(self, most: int = OFFERED) -> SearchStrategy[T]:
-        """Return a Hypothesis strategy: `origin`, or one of the first `most` values that shrinks to the first."""
+        """Return a Hypothesis strategy for these values.
+
+        The strategy is `origin` if there is one. If `origin` is None, the strategy draws from the first `most` values
+        and shrinks towards the first value.
+        """
         return strategy_of(self.first(most)) if self.origin is None else self.origin
 
 
 def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any source of a user
-    """Return the enumeration of an iterable, in its order, or of what a Hypothesis strategy generates.
+    """Return the values of an iterable, in its order, or the values that a Hypothesis strategy generates.
 
-    Returns an enumeration unchanged. Errors begin with the path `where`. Raises UsageError for anything else.
+    `given` returns an `Enumeration` unchanged. `where` is the path with which error messages begin. `given` raises
+    UsageError if the source is something else.
 
     >>> list(given([3, 1, 3], "sizes"))
     [3, 1]
@@ -272,7 +277,7 @@ def distinct(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def is_enumeration(source: object) -> TypeGuard[Enumeration[Any]]:
-    """Return whether something is an `Enumeration`.
+    """Return whether `source` is an `Enumeration`.
 
     >>> from otf.values import every
     >>> is_enumeration(every(bool)), is_enumeration([False, True])
@@ -302,7 +307,9 @@ def perturbed(values: Iterable[T], seed: int) -> Iterator[tuple[int, T]]:
 
 
 def block_start(place: int) -> int:
-    """Return the first position of the block that a position belongs to, in the order of a seed.
+    """Return the position at which the block around `place` begins.
+
+    With a seed, otf shuffles values only within blocks, of 1, 2, 4, 8, … values.
 
     >>> [block_start(place) for place in range(8)]
     [0, 1, 1, 3, 3, 3, 3, 7]

@@ -21,9 +21,10 @@ _Maker = Callable[[Any], Hashable]
 
 
 def key(value: object) -> Hashable:
-    """Return the key of a value: it can be hashed, and two values are the same exactly when their keys are equal.
+    """Return the key of a value, which has a hash: two values are equal for otf exactly when their keys are equal.
 
-    Raises TypeError for a value that cannot be hashed; the message names the type.
+    For example, `True` and `1` have different keys, although `True == 1` in Python. `key` raises TypeError for a value
+    without a hash; the message names the value's type.
 
     >>> key(True) == key(1), key((1, "a")) == key((1, "a"))
     (False, True)
@@ -132,10 +133,9 @@ def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
 
 
 def likeness(value: object) -> Hashable:
-    """Return the key by which otf compares outputs; unlike `key` it also works for values that cannot be hashed.
+    """Return the key with which otf compares outputs; unlike `key`, `likeness` also takes values without a hash.
 
-    For example, a system may answer with a list. The states and inputs of a model must be hashable, since they need a
-    `key`.
+    For example, a system may answer with a list. The states and inputs of a model need a hash.
 
     >>> likeness([1]) == likeness([1]), likeness([1]) == likeness([True])
     (True, False)
@@ -167,9 +167,9 @@ class _Compared:
 
 
 def fresh(value: Any) -> Any:  # noqa: ANN401 -- as it came
-    """Return a copy of a value: its lists, dicts, sets and mutable dataclasses are new, the rest is shared.
+    """Return a copy of a value with new lists, dicts, sets and mutable dataclasses; immutable parts are shared.
 
-    A property may sort the list that it receives, but the next property must get the list unsorted.
+    For example, a property may sort the list that it receives, and the next property still gets the list unsorted.
 
     >>> table = [3, 1]
     >>> copied = fresh(table)

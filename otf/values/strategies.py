@@ -20,7 +20,7 @@ ASKED: Final = 60  # the most questions asked to shrink a value
 
 
 def is_strategy(source: object) -> bool:
-    """Return whether something is a Hypothesis strategy, without importing Hypothesis.
+    """Return whether `source` is a Hypothesis strategy, without importing Hypothesis.
 
     >>> from hypothesis import strategies
     >>> is_strategy(strategies.integers()), is_strategy(int)
@@ -145,9 +145,10 @@ def strategy_of(values: Sequence[Any]) -> SearchStrategy[Any]:
 def smallest(
     sources: Sequence[SearchStrategy[Any]], fails: Callable[[tuple[Any, ...]], bool]
 ) -> tuple[Any, ...] | None:
-    """Return the simplest tuple with one value from each source for which `fails` is true; None if it finds none.
+    """Return the simplest tuple of values for which `fails` returns true, or None if Hypothesis finds no such tuple.
 
-    Hypothesis searches and shrinks with the seeds of `drawn`, so a single strategy generates the same values in both.
+    The tuple has one value from each of the `sources`. Hypothesis searches with fixed seeds, so equal calls return
+    equal tuples.
 
     >>> from hypothesis import strategies
     >>> smallest([strategies.integers()], lambda row: row[0] > 9)

@@ -111,7 +111,9 @@ def _some(keys: list[Tier]) -> bool:
 
 @dataclass(frozen=True)
 class FiniteFunction:
-    """A function that looks a tuple of arguments up in its `table`, and returns `default` if it is not there.
+    """A function given by a `table` of arguments and results.
+
+    A `FiniteFunction` returns `default` for arguments that are not in its table.
 
     >>> even = FiniteFunction((((0,), True), ((2,), True)), False)
     >>> even(2), even(3), even

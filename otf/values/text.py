@@ -36,7 +36,7 @@ _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
 
 @contextmanager
 def showing(*, whole: bool) -> Generator[None]:
-    """Inside a `with` statement: if `whole`, show values with all their fields, and cut nothing.
+    """Within a `with` statement, let `show` keep all fields of each value and cut nothing, if `whole` is true.
 
     >>> with showing(whole=True):
     ...     len(show("x" * 1000))
@@ -50,13 +50,12 @@ def showing(*, whole: bool) -> Generator[None]:
 
 
 def show(value: object, longest: int = LONGEST) -> str:
-    """Return a value as `repr` does, on one line, without dataclass fields that have their default.
+    """Return a value as text on one line, as `repr` does but shorter.
 
-    A member of an enum shows as `Mode.ON`.
-
-    Cuts a text longer than `longest` characters, and gives its length. Escapes control characters: values come from the
-    system under test, and a name with an escape sequence must not change the terminal. `WHOLE` keeps all fields and
-    cuts nothing.
+    `show` leaves out the fields of a dataclass that have their default, and writes a member of an enum as `Mode.ON`.
+    `show` cuts a text with more than `longest` characters, and then gives its length. `show` escapes control
+    characters, because a value that the tested system sent must not change your terminal. Inside `showing(whole=True)`,
+    `show` keeps all fields and cuts nothing.
 
     >>> show(("a", 1)), show("x" * 80, longest=36)
     ("('a', 1)", "'xxxxxxxxxxxxxxxxxx… (82 characters)")
@@ -96,7 +95,9 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def as_text(value: object, read: Callable[[object], str] = str) -> str:
-    """Return a value as text, as `str` (or `read`) does, even if the user's code raises an exception in it.
+    """Return a value as text; `as_text` never raises, even if the value's own `__str__` raises an exception.
+
+    `read` turns the value into text (default: `str`).
 
     >>> as_text(KeyError("x")), as_text(5)
     ("'x'", '5')
@@ -153,9 +154,10 @@ def _default(field: dataclasses.Field[Any]) -> str | None:
 
 
 def changes(before: object, after: object) -> str:
-    """Return what changed from one value to another: the parts that differ, or the whole new value if that says more.
+    """Return what changed from one value to another, as text.
 
-    Returns "" if they are equal.
+    The text shows the parts that differ, or the whole new value where that is clearer. The text is "" if the two values
+    are equal.
 
     >>> changes((1, ("a", "b")), (1, ("a", "b", "c")))
     "[1] + 'c'"
@@ -176,7 +178,10 @@ def changes(before: object, after: object) -> str:
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
-    """Return a model's possible states as text: a single one by its changes since the state before, several in full.
+    """Return the possible states of a model as text, compared with the possible states before.
+
+    If there is one state now and was one before, the text says what changed. If there are several states, the text
+    shows each state in full.
 
     >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
     (['[1] = 2'], ['unchanged'], ['1', '2'])
@@ -288,7 +293,9 @@ ENVELOPES: Final[dict[type, Callable[[Any], object]]] = {}
 
 
 def message_of(value: object) -> object:
-    """Return the message in an envelope such as `otf.codec.by_port.At`; any other value is itself the message.
+    """Return the message inside an envelope such as `otf.codec.by_port.At`.
+
+    If a value is no envelope, `message_of` returns the value itself.
 
     >>> message_of("ping")
     'ping'
