@@ -1,8 +1,8 @@
-"""Mutants of a model: whether this bench, within this budget, would notice a system that is wrong in one rule.
+"""Mutants of a model, which show whether a bench would notice a system that is wrong in one rule.
 
-The model is served as its own system, in virtual time and in this process. Each mutant is wrong in one rule, and the
-bench tests it as it would test the real system. A surviving mutant shows where the model, the codec or the budget lets
-a mistake pass.
+A mutant is a copy of the model with one wrong rule, for example with one output missing. otf runs each mutant as a
+system in this process, in virtual time, and tests the mutant with the bench. A mutant that passes shows a mistake that
+the model, the codec or the budget lets through.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ SLACK: Final = 4  # latencies and busy times: an output early by less than that 
 
 @dataclass(slots=True)
 class MutationReport:
-    """The mutants of one model with their fates, in the order of the hunts.
+    """The mutants of one model with their fates, in the order in which otf tested them.
 
-    `rules` counts the rules found in the model; `whole` is false if the search did not see all states; `possible`
-    counts the mutants from which those hunted were drawn. `unserved` lists outputs that the model only describes,
-    without any example: what needs them was not tried. `control` is the failure of the model, served as its own system:
-    then nothing was hunted. `results` holds the hunted mutants, `name` is the model's, and `mode` the hunt's.
-    `through_codec`: outputs went through the bench's codec.
+    The `name` of the report is that of the model, and the `mode` says how the paths waited for outputs. otf found
+    `rules` rules in the model, and could make `possible` mutants of them. The search for rules saw all states of the
+    model if `whole` is true. The `results` hold the mutants that otf tested, drawn from the possible mutants. The
+    outputs went through the bench's codec if `through_codec` is true. The list `unserved` has outputs that otf could
+    not send, because the model describes them without an example. The `control` is the failure of the unchanged model;
+    if there is such a failure, otf tests no mutants.
 
     >>> MutationReport("lamp", "eager").counts
     {'killed': 0, 'equivalent': 0, 'open': 0, 'broken': 0}
@@ -82,7 +83,7 @@ class MutationReport:
 
     @property
     def seconds(self) -> float:
-        """Return the virtual time of all hunts in seconds."""
+        """Return the virtual time that all mutants took, in seconds."""
         return sum(each.seconds for each in self.results)
 
 
@@ -95,11 +96,12 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
     mode: HuntMode = "eager",
     operators: Iterable[str] = (),
 ) -> MutationReport:
-    """Test whether a bench would notice mutants of its model: hunt each mutant, and return the fate of each.
+    """Make mutants of a bench's model, test each mutant with the bench, and return the fate of each mutant.
 
-    It hunts at most `most` mutants, drawn by the seed, about as many of each operator; `budget` bounds the cost of
-    each. With `operators`, it makes mutants only by these. It starts no system and opens no port. Raises UsageError if
-    the model has no inputs, or none of its outputs can be served.
+    otf tests at most `most` mutants, drawn with the `seed`, with about equally many for each kind of mistake. The
+    `budget` limits what one mutant may cost. The `operators` are the kinds of mistake to make (default: all). `mutate`
+    starts no system and opens no port. It raises UsageError for a model without inputs, and for a model whose outputs
+    otf cannot produce.
 
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"], name="lamp")
@@ -175,7 +177,9 @@ def _learn(spec: Spec[Any, Any], examples: Examples) -> None:
 
 
 def bench_of(spec: Spec[Any, Any]) -> Bench:
-    """Return a bench for a model that has none: its system runs in this process, with the ports that the model names.
+    """Return a bench for a model that has no bench of its own.
+
+    The bench has the ports that the model names, and its system runs in this process.
 
     >>> from otf.spec import goto
     >>> bench_of(Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"], name="lamp")).name

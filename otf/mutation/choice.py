@@ -69,11 +69,13 @@ class Survey:
 
 @dataclass(slots=True, eq=False)
 class ModelMutant:
-    """A model that is wrong in one rule.
+    """A copy of a model that is wrong in one rule.
 
-    `number` counts the mutants; `survey` is the explored part of the model. `rule` is the class of its transitions,
-    `operator` the mistake in them. `example` has a state and an input of the rule, with the transitions of the model
-    and of the mutant. `applied` counts how often the wrong rule was used.
+    The `number` of a mutant is its position among all mutants. The `survey` holds the explored part of the model. The
+    `rule` is a group of transitions, for example all those that one line of the model yields. The `operator` is the
+    mistake in the transitions of the rule, for example an output that is not sent. An `example` consists of a state, an
+    input, the model's transitions, and the mutant's wrong transitions. The counter `applied` says how often the mutant
+    has used its wrong rule.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto
@@ -91,21 +93,21 @@ class ModelMutant:
 
     @property
     def place(self) -> str:
-        """Return the rule as a line of the model, or an example of its input and state."""
+        """Return the wrong rule as a line of the model, or as an example of an input and a state."""
         return self.survey.rules.place(self.rule)
 
     @property
     def when(self) -> str:
-        """Return an example of a state and an input for which it is wrong."""
+        """Return an example of a state and an input for which the mutant is wrong."""
         state, inp, _, _ = self.example
         return f"in {show(state)}" if self.rule.spontaneous else f"{show(inp)} in {show(state)}"
 
     def changed(self, state: object, inp: object, ways: Ways) -> Ways:
-        """Return the mutant's transitions where the rule applies."""
+        """Return the mutant's transitions in a state where its rule applies."""
         return _changed(self.operator, state, inp, ways)
 
     def spec(self, *, counted: bool = False) -> Spec[Any, Any]:
-        """Return the mutant as a model whose outputs are values; `counted`: `applied` counts its mistakes."""
+        """Return the mutant as a model; with `counted`, `applied` counts how often the wrong rule is used."""
         served, rules, rule = self.survey.served, self.survey.rules, self.rule
         made = self._counted if counted else self.changed
 

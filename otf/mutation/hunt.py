@@ -35,7 +35,7 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class HuntBudget:
-    """What the hunt for one mutant may cost: a number of inputs (`steps`), and `seconds` of virtual time.
+    """The budget for one mutant: otf sends at most `steps` inputs, and spends at most `seconds` of virtual time.
 
     >>> HuntBudget(steps=100).seconds
     300.0

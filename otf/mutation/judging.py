@@ -30,8 +30,9 @@ PAIRS = 100  # pairs of the product in which to search for a shortest way to a d
 class Fate(StrEnum):
     """The fate of a mutant: whether the bench noticed it.
 
-    `KILLED`: the mutant fails on the bench. `EQUIVALENT`: a proof shows that the mutant conforms. `OPEN`: neither is
-    the case. `BROKEN`: the model raises an error in a state that only the mutant reaches; such a mutant does not count.
+    `KILLED` means that the mutant fails on the bench. `EQUIVALENT` means that a proof shows that the mutant conforms to
+    the model. `OPEN` means that the mutant neither failed nor was proved to conform. `BROKEN` means that the model
+    raises an error in a state that only the mutant reaches; otf does not judge such a mutant.
 
     >>> Fate("open").name
     'OPEN'
@@ -44,13 +45,14 @@ class Fate(StrEnum):
 
 
 class Survival(StrEnum):
-    """Why a mutant survives.
+    """Why the bench did not notice a mutant.
 
-    `ALLOWED`: the model allows what the mutant does. `SAME`: the mutant does what the model does. `UNREACHABLE`: the
-    times of the model exclude the states in which the mutant's rule applies. `CODEC`: the codec turns the right output
-    and the wrong one into the same bytes. `ISSUE`: the mutant's failures count as known issues. `NOT_REACHED`: no path
-    came to the mutant's rule; `MISSED`: too few paths did. `MODE`: the mode does not wait where the mutant shows, or
-    paths were inconclusive. `UNKNOWN`: none of these is sure.
+    `ALLOWED` means that the model allows what the mutant does. `SAME` means that the mutant does exactly what the model
+    does. `UNREACHABLE` means that the model's times exclude the states in which the mutant is wrong. `CODEC` means that
+    the codec turns the right and the wrong output into the same bytes. `ISSUE` means that a known issue of the bench
+    covers the mutant's failures. `NOT_REACHED` means that no path used the mutant's wrong rule. `MISSED` means that too
+    few paths used the mutant's wrong rule. `MODE` means that the paths did not wait where the mutant is wrong, or were
+    inconclusive. `UNKNOWN` means that otf does not know the reason.
 
     >>> Survival("not reached").name
     'NOT_REACHED'
@@ -69,10 +71,11 @@ class Survival(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """A `mutant` with its `fate`; if it survived, `why` is the kind of reason, and `says` gives the reason in words.
+    """A `mutant` with its `fate`.
 
-    `steps` and `seconds` are the cost of the hunt, in inputs and virtual time. `path` holds inputs that show the
-    mutant: those of the failing path, or of the shortest way to a difference.
+    If the mutant survived, `why` is the kind of reason, and `says` explains the reason in words. otf sent `steps`
+    inputs to the mutant, and spent `seconds` of virtual time on it. The inputs in `path` show how the mutant differs
+    from the model: either a failing path, or the shortest inputs that lead to a difference.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto

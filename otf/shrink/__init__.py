@@ -1,16 +1,16 @@
-"""Shrinking: from a failing run of thousands of steps to the few that matter.
+"""Shrinking: from a failing path with thousands of inputs to a path with the few inputs that matter.
 
-A search is a generator: it yields candidates, and receives the issue that each one showed, or None if it passed. It
-does no I/O, so live and simulated shrinking share all code. No candidate is tried twice.
+A search for a shorter path is a generator. The generator yields candidates, and its caller runs each candidate on the
+system. The caller sends back the `Issue` that the candidate showed, or None if the candidate passed. A search does no
+I/O itself, so it works with real and simulated systems. A search never yields a candidate twice.
 
-The search knows the model: it makes a first guess, and then reduces it step by step. The order of its means is what
-worked best in measurements; docs/topics-shrinking.md compares them with other algorithms.
+A search makes a first guess from the model, and then makes the guess shorter step by step. docs/topics-shrinking.md
+compares the search with other algorithms.
 
-- `issue`: failing runs, candidates, and which transitions are alike; `plan`: candidates that replan while they run,
-several at a time, and how often to run each
-- `first_guesses` makes the first guess; `goals` and `values` reduce it. They share `search` (the best so far, what has
-passed, when to give up) and `shortest_ways` (the model as a map)
-- `defects`: how many defects are behind the shrunk failures
+- `issue` has failing paths and candidates; `plan` has candidates that change their plan while they run.
+- `first_guesses` makes the first guess; `goals` and `values` make the guess shorter.
+- `search` keeps the best path so far, and decides when to give up; `shortest_ways` finds short paths in the model.
+- `defects` counts the defects behind the shrunk failures.
 """
 
 from __future__ import annotations
@@ -54,11 +54,12 @@ def once(search: Shrinking) -> Shrinking:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a search for a shorter run needs besides the failing run: the `oracle` of its model, and bounds.
+    """What a search for a shorter path needs in addition to the failing path.
 
-    `patience` bounds how long a run may plan while its system waits for the next input. `seed` is the failing path's:
-    Hypothesis draws its values again with that seed, and shrinks them. `waited`: a run that only waited, as long as the
-    failing run took, did not fail. Once the time is `over`, the search raises TimeOverError.
+    The `oracle` judges by the model. The `patience` limits how long a candidate plans while the system waits for an
+    input. The `seed` is that of the failing path; Hypothesis uses the seed to generate and shrink values of inputs
+    again. `waited` is true if a path without inputs, as long as the failing path, did not fail. When `over` returns
+    true, the search raises TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -110,11 +111,11 @@ Algorithm = Callable[[Issue, Setting], Shrinking]
 
 
 def shrinking(issue: Issue, setting: Setting, algorithm: Algorithm = by_model) -> Shrinking:
-    """Return the search for a shorter run with the same failure.
+    """Return the search for a shorter path with the same failure, as a generator of candidates.
 
-    The search is a generator of candidates: run each, and send back the issue that it showed, or None if it passed. The
-    search also yields None, to let the caller do other work. A system that fails whenever "press" was sent needs one
-    input:
+    The caller runs each candidate, and sends back the issue that the candidate showed, or None if the candidate passed.
+    If the generator yields None, the caller may do other work before it goes on. In this example, the system fails
+    whenever "press" is sent, so the shortest failing path has one input:
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink import Issue, issue_of

@@ -220,7 +220,9 @@ FEW_BURSTS: Final = 4
 
 
 def last_bursts(issue: Issue, oracle: Oracle) -> Thinking[list[Candidate]]:
-    """Return runs of the last 1, 2, 3, 4, 8, 16 … bursts, the shortest first; the last is the whole run.
+    """Return the last 1, 2, 3, 4, 8, 16 … bursts of a failing path as candidates, and at last the whole path.
+
+    A burst is a group of inputs that otf sends at once.
 
     >>> from otf.core import Model, Symbol
     >>> from otf.shrink import ModelStep

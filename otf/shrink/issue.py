@@ -30,9 +30,10 @@ UNHEARD: Final = 3600.0  # seconds before a run in which its first outputs may h
 
 
 class ModelStep(NamedTuple):
-    """A step of a run on the model: an `input`, and the possible states before it (`nodes`) and after it (`target`).
+    """One step of a path on the model: its `input`, with the possible states before and after that input.
 
-    Adjacent steps with the same `burst`, a number above 0, are sent at once.
+    The possible states before the input are `nodes`, and those after the input are `target`. otf sends neighbouring
+    steps at once if they have an equal `burst` above 0.
 
     >>> from otf.core import Symbol
     >>> ModelStep(frozenset(), Symbol("press", "press")).target
@@ -52,10 +53,11 @@ def meets(steps: Iterable[ModelStep]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """A failing run, as the shrinker sees it: its `steps` up to the failure, and the failure's `signature`.
+    """A failing path, as the shrinker sees it.
 
-    `seconds` is the time between the run's first input and its last, `tail` the time from the last input to the
-    failure.
+    The `steps` of an issue lead up to the failure, and the `signature` is that of the failure. The time from the first
+    input of the path to its last input is `seconds`. The time from the last input to the failure is `tail`, also in
+    seconds.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import ModelStep
@@ -76,25 +78,25 @@ class Issue:
 
     @property
     def inputs(self) -> tuple[Symbol, ...]:
-        """Return the inputs in order."""
+        """Return the inputs of the path in order."""
         return tuple(step.input for step in self.steps)
 
 
 class Candidate(Protocol):
-    """A run that the shrinker tries, in the hope that it still fails. Equal candidates have equal hashes."""
+    """A path that the shrinker tries because it may still fail; equal candidates have equal hashes."""
 
     @property
     def limit(self) -> int:
-        """Return the largest number of inputs that a run sends."""
+        """Return the largest number of inputs that the candidate sends."""
         ...
 
     @property
     def least(self) -> int:
-        """Return the number of inputs below which a passing run proves nothing."""
+        """Return the number of inputs that a candidate must send before a pass proves anything."""
         ...
 
     def chooser(self) -> Chooser:
-        """Return the chooser of its inputs for one run."""
+        """Return a new chooser, which chooses the inputs while the candidate runs."""
         ...
 
     def __hash__(self) -> int: ...
@@ -122,7 +124,9 @@ def completed(thinking: Thinking[Found]) -> Found:
 
 
 def issue_of(oracle: Oracle, events: Iterable[Event], *, bursts: bool = False) -> Issue:
-    """Return the issue of a run's events, up to the failure; with `bursts`, steps note what was sent at once.
+    """Return the issue of a path from its `events` up to the failure.
+
+    With `bursts`, the steps of the issue record which inputs otf sent at once.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -170,7 +174,7 @@ def _node(monitor: Monitor) -> NodeSet:
 
 @dataclass(frozen=True, slots=True)
 class AllowedInputs:
-    """The candidate that sends these inputs (`symbols`), and skips those that are not (or no longer) enabled.
+    """A candidate that sends given inputs (`symbols`) in order, and skips those that are not enabled at their turn.
 
     >>> from otf.core import Symbol
     >>> AllowedInputs((Symbol("press", "press"), Symbol("look", "look"))).limit
@@ -181,16 +185,16 @@ class AllowedInputs:
 
     @property
     def limit(self) -> int:
-        """Return the largest number of inputs that a run sends."""
+        """Return the largest number of inputs that the candidate sends."""
         return len(self.symbols)
 
     @property
     def least(self) -> int:
-        """Return the same: below it, a passing run proves nothing."""
+        """Return `limit`: a candidate that passes after fewer inputs proves nothing."""
         return self.limit
 
     def chooser(self) -> Chooser:
-        """Return the chooser of its inputs for one run."""
+        """Return a new chooser, which chooses the inputs while the candidate runs."""
         return Script(symbol.value for symbol in self.symbols)
 
 

@@ -36,9 +36,10 @@ SPARE: Final = 20  # inputs for detours, in addition to two for each step
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """A run to try: it takes these `steps`, each in the same states as before, and the shortest `ways` between them.
+    """A candidate that takes given `steps`, each in the states where the failing path took it.
 
-    When the system chooses another way than planned, the chooser of the inputs plans again; `limit` has room for such
+    The `ways` are a map of the model, on which the candidate finds the shortest inputs from one step to the next. If
+    the system answers differently than planned, the candidate plans again. The `limit` of a plan leaves room for such
     detours.
 
     >>> from otf.core import Model, Oracle
@@ -54,25 +55,28 @@ class StepPlan:
 
     @property
     def limit(self) -> int:
-        """Return the largest number of inputs that a run sends; no detours if inputs are sent at once."""
+        """Return the largest number of inputs that the candidate sends.
+
+        A plan that sends inputs at once makes no detours.
+        """
         return len(self.steps) if meets(self.steps) else 3 * len(self.steps) + SPARE
 
     @property
     def least(self) -> int:
-        """Return the number of inputs below which a passing run proves nothing."""
+        """Return the number of inputs that a candidate must send before a pass proves anything."""
         return len(self.steps)
 
     def chooser(self) -> Chooser:
-        """Return the chooser of its inputs for one run."""
+        """Return a new chooser, which chooses the inputs while the candidate runs."""
         return _Following(self)
 
 
 def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Candidate:
-    """Return the candidate that repeats a failing run, and should fail in the same way.
+    """Return the candidate that repeats a failing path with the same inputs.
 
-    It sends the same inputs. If the system chooses another way than before, the candidate plans a detour, as `StepPlan`
-    does; in a model with times it does not, because a detour would only waste time. `patience` bounds how long the
-    system waits for a plan.
+    If the system answers differently than before, the candidate plans a detour, as a `StepPlan` does. In a model with
+    times, the candidate makes no detour, because a detour takes time and so changes the path. `patience` limits how
+    long the system waits while the candidate plans.
 
     >>> from otf.core import Model, Oracle, Symbol
     >>> from otf.shrink import Issue, ModelStep
@@ -90,7 +94,7 @@ def again(issue: Issue, oracle: Oracle, patience: PlanPatience = endless) -> Can
 
 
 def joins(chooser: Chooser) -> Joins:
-    """Return a function that tells whether a plan sends its last chosen input at once with the input before.
+    """Return a function that says whether otf sends the last input of a plan at once with the input before it.
 
     >>> joins(AllowedInputs(()).chooser())(2, [], None)
     False
@@ -191,11 +195,12 @@ def after(original: Candidate, issue: Issue, search: Shrinking) -> Shrinking:
 
 
 class Ahead:
-    """Runs several candidates of a search at the same time; `make` must always make the same search.
+    """Yields several candidates of a search at a time, so that a caller can run these candidates in parallel.
 
-    To get the next candidate before the earlier ones have ended, it assumes their answers: `bets` holds an answer for
-    each candidate but the last. `expected` returns the issue that a candidate most likely shows if it fails; `fails` is
-    a candidate that most likely fails.
+    `make` returns the search, and must return an equal search on each call. To get the next candidate before the
+    earlier candidates have ended, `Ahead` guesses the results of the earlier candidates. `expected` returns the issue
+    that a failing candidate most likely shows. `fails` is a candidate that most likely fails. The `bets` are the
+    guessed results, one for each candidate except the last.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue
@@ -228,15 +233,15 @@ class Ahead:
 
     @property
     def done(self) -> bool:
-        """Return whether the search is over, and every candidate judged."""
+        """Return whether the search has ended and the caller has judged every candidate."""
         return self._over and not self._asked
 
     def candidates(self, most: int) -> list[Candidate]:
-        """Return at most `most` candidates; `tell` judges the first one next."""
+        """Return at most `most` candidates; the next call of `tell` judges the first of them."""
         return completed(self.upcoming(most))
 
     def upcoming(self, most: int) -> Thinking[list[Candidate]]:
-        """Do the same as `candidates`, with pauses."""
+        """Return the result of `candidates` as a generator, which pauses while it computes."""
         while len(self._asked) < most and not self._over:
             if not self._to_send:
                 bet = self._bet() if self._asked else None
@@ -246,7 +251,7 @@ class Ahead:
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
-        """Judge the next candidate by the issue that it showed, None if it passed."""
+        """Judge the next candidate by its `answer`: the issue that the candidate showed, or None if the candidate passed."""
         self._answers.append(answer)
         self._asked.popleft()
         if not self.bets:
@@ -278,9 +283,10 @@ class Ahead:
 
 
 def repeats(rate: float) -> int:
-    """Return how many runs are needed to see a failure of this rate with 95 % confidence; 50 at most.
+    """Return how often to repeat a path so that a failure with this `rate` shows with 95 % confidence; 50 at most.
 
-    For example, if a failure shows in one run of three, a single passing run does not rule it out.
+    For example, a failure that shows in one of three repetitions needs more than one repetition: a single pass does not
+    rule the failure out.
 
     >>> repeats(1.0), repeats(0.5), repeats(0.1)
     (1, 5, 29)

@@ -25,7 +25,7 @@ ModelSteps: TypeAlias = tuple[ModelStep, ...]
 
 
 class TimeOverError(Exception):
-    """The time of a search ran out in the middle of work on the model."""
+    """Raised when the time of a search runs out while the search computes on the model."""
 
 
 class Tree:
