@@ -1,6 +1,7 @@
-"""Composition: the product of models that share actions, and scenarios that restrict them.
+"""Composition: the product of models that share actions, and scenarios that restrict the order of actions.
 
-An action that several models share happens in all of them at once; any other action happens in one model.
+An action is an input with its outputs, or a spontaneous output. An action that several models share happens in all of
+these models at once. Any other action happens in one model alone.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 
 
 class Product(Spec[States, Any]):
-    """A spec that is the product of several specs; made by `product`.
+    """The product of several specs, as one spec; `product` returns it.
 
-    `accepting(states)` returns whether a run may end in a state of all these specs; if it is None, a run may end
-    anywhere. `vocabulary` is the set of the product's actions.
+    `accepting(states)` returns whether a path may end in these states, one of each spec; None allows every state.
+    `vocabulary` is the set of the product's actions.
 
     >>> from otf.spec import goto
     >>> def stay(state, inp): return [goto(state)]
@@ -41,21 +42,22 @@ class Product(Spec[States, Any]):
 def product(
     *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
 ) -> Product:
-    """Return the product of specs; its state is the tuple of their states.
+    """Return the product of several specs, in which shared actions happen at the same time.
 
-    An action is an input, or a spontaneous output. A shared action happens in all specs that have it, at the same time
-    and with the same outputs. If these specs do not agree on any outputs, the product raises ModelError; with
-    `disabled` the action cannot happen there, as in PyModel.
+    A state of the product is the tuple of the specs' states. An action is an input or a spontaneous output. A shared
+    action happens in all specs that have the action, with equal outputs. If these specs do not agree on any outputs,
+    the product raises ModelError. With `disabled=True`, an action without common outputs just cannot happen, as in
+    PyModel.
 
-    `actions` has a list for each spec, with the spec's actions as names, classes or values. Without `actions`, or for a
-    spec with None in place of its list, the actions are the classes that the spec's step function declares for its
-    input; if it declares none, they are the actions of all reachable states. Names identify actions, as in a scenario:
-    a spec with some `Push` takes part in every `Push`.
+    `actions` has one list for each spec: the spec's actions, as names, classes or values. For a spec without such a
+    list, the actions are the classes that `step` declares for its input. If `step` declares no class, otf finds the
+    actions in the reachable states. A name stands for all actions of that name: a spec with `Push(1)` takes part in
+    every `Push`.
 
-    The window of a shared action is the intersection of its windows. The window of a spontaneous output keeps only its
-    end: the product does not know when each spec entered its state, so it never calls such an output early. The product
-    keeps named timers; each name belongs to one spec. Raises UsageError without specs, or if the actions of a spec
-    cannot be determined.
+    The time window of a shared action is the intersection of the specs' windows. The window of a spontaneous output
+    begins at 0, because the product does not know when each spec entered its state. The product keeps the named timers
+    of its specs, and each timer's name belongs to one spec. `product` raises UsageError if no specs are given, or if it
+    cannot determine the actions of a spec.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])

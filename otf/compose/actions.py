@@ -16,9 +16,9 @@ from otf.values.classes import annotations_of
 
 
 class Action(NamedTuple):
-    """What happens in one transition: an input with its outputs, or `spontaneous` outputs (then `input` is None).
+    """What happens in one transition: an `input` with its `outputs`, or spontaneous outputs without an input.
 
-    `outputs` is None while the outputs are unknown.
+    The `input` is None if the action is `spontaneous`. The `outputs` are None while they are unknown.
 
     >>> Action("coin", ("tea",)).spontaneous, Action(None, ("beep",), spontaneous=True).outputs
     (False, ('beep',))
@@ -33,8 +33,8 @@ class Action(NamedTuple):
 class Pattern:
     """A set of actions, as an item of a scenario; made by `does`, `out`, `any_action`, a name, a class or a value.
 
-    `matches` returns whether an action belongs to the set. `concerns` returns whether a scenario with this pattern
-    restricts when an action may happen; other actions are free. `says` is the text of the pattern.
+    `matches(action)` returns whether the action belongs to the set. `concerns(action)` returns whether a scenario with
+    this pattern restricts when the action may happen. `says` is the text of the pattern.
 
     >>> push = does("push", 1)
     >>> push.matches(Action("push", (1,))), push.matches(Action("push", (2,))), push.concerns(Action("push"))
@@ -72,7 +72,7 @@ def pattern(item: object) -> Pattern:
 
 
 def does(item: object, *outputs: object) -> Pattern:
-    """Return the pattern that matches an input (a name, a class or a value) with exactly these outputs.
+    """Return the pattern that matches an input (given by a name, a class or a value) with exactly these outputs.
 
     >>> does("pop", 1), does("pop")
     (pop/1, pop/nothing)

@@ -21,7 +21,10 @@ COUNTED: Final = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Cycling(Generic[State]):
-    """A `state` of a model with a cyclic message: its next `number`, and how many came in this mean so far (`period`).
+    """The `state` of a model with a cyclic message, together with how far the cyclic message has come.
+
+    The `number` is that of the next message. The `period` says how many of the `over` periods have passed whose mean
+    otf checks next.
 
     >>> Cycling("on", 3, 1)
     'on' | message 3
@@ -95,22 +98,22 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     first: tuple[float, float] | None = None,
     runs: Callable[[Any], bool] = lambda _state: True,
 ) -> Spec[Any, Any]:
-    """Return the spec of a system that also sends a message periodically, `every` so many seconds.
+    """Return the spec of a system that also sends a message periodically, for example a heartbeat each 20 ms.
 
-    Each message comes up to `jitter` seconds before or after its time; jitter does not add up. `drift` is how far the
-    clock of the system may be off, as a share: 100e-6 is 100 ppm. otf checks each period, and the mean of `over`
-    periods, which shows a period that is wrong by less than its jitter. So a missing, doubled, early or late message
-    fails, and so does a period that drifts.
+    The period is `every` seconds. Each message may come up to `jitter` seconds before or after its time. The `drift` is
+    the largest error of the system's clock, as a share: 100e-6 means 100 ppm. otf checks each period, and the mean of
+    `over` periods, so that it also notices a period that is wrong by less than the jitter. A path fails on a missing,
+    doubled, early or late message.
 
-    `output` is the message, or a function of the state and the message's number. The number is 0 at each start, and
-    again after `wraps` messages: 256 for an 8-bit counter, 15 in profile 1 of AUTOSAR E2E. So a counter that freezes,
-    skips or wraps at the wrong number fails. Without `wraps` the message must not depend on its number, else the model
-    raises ModelError.
+    `output` is the message, or a function of the state and the message's number. The number is 0 at each start, and 0
+    again after `wraps` messages: use 256 for an 8-bit counter, or 15 for profile 1 of AUTOSAR E2E. A path fails on a
+    counter that freezes, skips a number, or wraps at the wrong number. If `wraps` is not given, the message must not
+    depend on its number; the model raises ModelError for a message that does.
 
-    `runs(state)` returns whether the system sends the message in a state; by default it does so in all states, from the
-    beginning. The first message comes within the window `first` (in seconds) after the system begins to send, by
-    default after one period. `name` names the timer. The states of the spec are `Cycling`. Raises UsageError for
-    impossible times or numbers.
+    `runs(state)` returns whether the system sends the message in a state (default: in all states). The first message
+    comes within the window `first`, in seconds after the system begins to send (default: after one period). `name` is
+    the name of the timer. The states of the returned spec are `Cycling`. `cyclic` raises UsageError for impossible
+    times or numbers.
 
     >>> from otf.spec import goto
     >>> node = Spec(lambda on, inp: [goto(not on, "ok")], False, ["switch"], name="node")

@@ -20,11 +20,11 @@ MachineRow: TypeAlias = tuple[Any, object, Any]
 
 
 class Machine:
-    """A finite machine as a scenario: rows of a state, an action and the next state.
+    """A finite machine as a scenario, written as rows of a state, an action and the next state.
 
-    `start` is the initial state; by default it is the state of the first row. `accepting` are the states in which the
-    scenario may end, by default all. `patterns` are the actions in the rows. Raises UsageError for a wrong row, or for
-    no rows.
+    `start` is the initial state of the machine (default: the state of the first row). `accepting` are the states in
+    which the scenario may end (default: all). `patterns` are the actions in the rows. `Machine` raises UsageError for a
+    wrong row, or if there are no rows.
 
     >>> abba = Machine([(0, "a", 1), (1, "b", 0)], accepting=[0])
     >>> abba.ends(abba.after(abba.start, Action("a")))
@@ -38,11 +38,11 @@ class Machine:
         self.patterns: tuple[Pattern, ...] = tuple(item for _, item, _ in self._rows)
 
     def after(self, states: frozenset[Any], action: Action) -> frozenset[Any] | None:
-        """Return the states after an action, None if there are none."""
+        """Return the states of the machine after an action, or None if the action cannot happen."""
         return frozenset(to for source, item, to in self._rows if source in states and item.matches(action)) or None
 
     def ends(self, states: frozenset[Any]) -> bool:
-        """Return whether it may end in one of these states."""
+        """Return whether the scenario may end in one of these states."""
         return self._accepting is None or bool(states & self._accepting)
 
 
@@ -58,10 +58,11 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order in which some actions must happen; made by `scenario`. Actions outside all of its patterns are free.
+    """An order in which some actions must happen; `scenario` makes it.
 
-    `start` is its initial state. `after(state, action)` returns the next state, None if the action must not follow.
-    `ends(state)` returns whether the scenario may end there. `patterns` are all patterns in it.
+    `start` is the initial state of the scenario. `after(state, action)` returns the next state, or None if the action
+    must not happen there. `ends(state)` returns whether the scenario may end in this state. `patterns` are all patterns
+    of the scenario. An action that matches none of the patterns may happen at any time.
 
     >>> once = scenario(["coin"])
     >>> once.concerns(Action("coin")), once.concerns(Action("button"))
@@ -74,14 +75,14 @@ class Scenario:
     patterns: tuple[Pattern, ...]
 
     def concerns(self, action: Action) -> bool:
-        """Return whether the scenario controls an action."""
+        """Return whether the scenario restricts when an action may happen."""
         return any(each.concerns(action) for each in self.patterns)
 
 
 def scenario(written: str | Machine | Sequence[object]) -> Scenario:
     """Return the scenario of a list of actions, of a regular expression (see `expression`), or of a `Machine`.
 
-    Raises UsageError for an empty list, or an error in the expression.
+    `scenario` raises UsageError for an empty list, or for an error in the expression.
 
     >>> two = scenario("coin (button | coin)*")
     >>> two.after(two.start, Action("button")) is None
@@ -110,7 +111,9 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Guided(Generic[State]):
-    """A `state` of a model with the state of its scenario (`at`), which is None once the run has left the scenario.
+    """A `state` of a model, together with the state of its scenario (`at`).
+
+    `at` is None once the path has left the scenario.
 
     >>> Guided("idle", None)
     'idle' | left
@@ -132,10 +135,10 @@ class Restricted(Spec[Any, Any]):
 
 
 def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
-    """Return the spec whose inputs follow the scenario, and which allows everything that the model allows.
+    """Return the spec whose inputs follow a scenario; every output that the model allows is still allowed.
 
-    Use it to steer a test. A system that departs from the scenario is not wrong: the spec then stops offering the
-    inputs that the scenario controls.
+    Use `guide` to steer a test towards a situation. A system whose outputs leave the scenario does not fail: the spec
+    then stops offering the inputs that the scenario restricts.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
@@ -148,9 +151,10 @@ def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 
 
 def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
-    """Return the product of a spec and a scenario: controlled actions happen in both or not at all.
+    """Return the product of a spec and a scenario: an action that the scenario restricts happens in both or not at all.
 
-    Unlike `guide`, it also removes outputs of the model that depart from the scenario. Use it to analyse a model.
+    Use `compose` to analyse a model, not to test a system: unlike `guide`, `compose` also removes outputs that leave
+    the scenario.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto

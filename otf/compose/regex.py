@@ -168,8 +168,8 @@ _TOKEN: Final = re.compile(
 def expression(text: str) -> Regex:
     """Return the regular expression over actions in a text, such as `Init (Push | Pop)* Reset?`.
 
-    A name may have values, as in `Push(1)`, and outputs after a `/`, as in `Pop/1`. `.` is any action, and `!Name` a
-    spontaneous output. Raises UsageError with the position of the first error.
+    A name may have values, as in `Push(1)`, and outputs after a slash, as in `Pop/1`. A dot matches any action, and
+    `!Name` matches a spontaneous output. `expression` raises UsageError with the position of the first error.
 
     >>> from otf.compose import Action
     >>> calls = expression("Init (Push | Pop)* Reset?")

@@ -251,7 +251,10 @@ class Ahead:
         return [*self._asked][:most]
 
     def tell(self, answer: Issue | None) -> None:
-        """Judge the next candidate by its `answer`: the issue that the candidate showed, or None if the candidate passed."""
+        """Judge the next candidate.
+
+        `answer` is the issue that the candidate showed, or None if the candidate passed.
+        """
         self._answers.append(answer)
         self._asked.popleft()
         if not self.bets:

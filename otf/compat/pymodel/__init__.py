@@ -1,7 +1,8 @@
 """PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches.
 
-On the command line they have names such as `pymodel:Stack,StackDepthThree@Stepper`. The stepper is part of the name,
-not a parameter: a trace records parameters, and must not choose what to import.
+On the command line, a name such as `pymodel:Stack,StackDepthThree@Stepper` joins modules and their stepper. A stepper
+is PyModel's code that drives the system. The stepper is part of the name, not a parameter: a trace records parameters,
+and a trace must not decide which code otf imports.
 """
 
 from __future__ import annotations
@@ -60,14 +61,15 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
     waits: Waits | None = None,
     ordered: bool | None = None,
 ) -> Bench:
-    """Return a bench made from PyModel's modules and from the stepper that drives the system; see `load`.
+    """Return a bench made from PyModel's modules, and from the stepper that drives the system.
 
-    Without a stepper, the model takes the place of the system. Each path starts the stepper in its own process, and
-    kills it when an action takes longer than `timeout` seconds. With None, one stepper runs in this process for all
-    paths, which is faster; its `Reset` is called before each path except the first. `waits` says how long to wait for
-    the observations of a stepper that sets `asynch`. `ordered`: different observable actions arrive in the order in
-    which they happened; by default false if the stepper's file contains the word `asynch`. The modules are imported, so
-    their code runs.
+    `load` explains the modules, `include` and `exclude`. If there is no stepper, the model takes the place of the
+    system. otf starts the stepper in a new process for each path, and kills this process when an action takes longer
+    than `timeout` seconds. With `timeout=None`, one stepper runs in this process for all paths, which is faster; otf
+    calls the stepper's `Reset` before each path except the first. `waits` says how long to wait for the observations of
+    a stepper that sets `asynch`. `ordered` is true if different observable actions arrive in the order in which they
+    happened (default: true unless the stepper's file contains the word `asynch`). `bench` imports the modules, so their
+    code runs.
 
     >>> from otf.compat.pymodel import lamp
     >>> bench(lamp.__file__).name

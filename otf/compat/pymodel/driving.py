@@ -24,13 +24,16 @@ MOMENT = 0.001  # seconds between two calls of a stepper whose wait() returns at
 
 
 class Live(Spec[Any, Call]):
-    """The spec of a system behind a stepper: a `composition` of models, with the texts of their modules (`sources`).
+    """The spec of a system that a PyModel stepper drives.
 
-    Only its enabler judges an observable action, whatever its domain contains. In a state where the model enables no
-    other action, and a run may not end, an observation is required: silence is a failure.
+    The `composition` is that of the models, and `sources` are the texts of the models' modules. otf judges an
+    observable action by its enabler alone, and ignores the domain of its arguments. If the model enables only
+    observable actions in a state, and a path may not end there, then the system must do one of them: silence is a
+    failure.
 
-    Unless they are `ordered`, each observable action has its own port (`ports`), so that different ones may overtake
-    each other. The threads of a stepper put them into its queue in any order.
+    If `ordered` is false, each observable action has a port of its own, so different actions may overtake each other.
+    The `ports` are the names of these actions. Use `ordered=False` for a stepper with threads, since threads put
+    observations into the stepper's queue in any order.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -58,23 +61,26 @@ class Live(Spec[Any, Call]):
 
     @property
     def accepting(self) -> Any:  # noqa: ANN401 -- a function of any state
-        """Return the function that is true of states in which a run may end."""
+        """Return a function that says whether a path may end in a state."""
         return self.composition.accepting
 
     @property
     def invariant(self) -> Any:  # noqa: ANN401 -- as above
-        """Return the function that is true of states in which the invariants hold, None if there are none."""
+        """Return a function that says whether the models' invariants hold in a state; None if the models have none."""
         return self.composition.invariant
 
     def observe(self, states: Iterable[Any], output: object) -> list[Any]:
-        """Return the states after an observation, none if it is not enabled."""
+        """Return the possible states after an observation; the list is empty if no state enables the observation."""
         if not isinstance(output, Call) or output.name not in self.composition.observed:
             return []
         ways = (self.composition.effects(state, output.name, output.arguments, filtered=False) for state in states)
         return list({key(then.state): then.state for each in ways for then in each}.values())
 
     def must(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether an observation is required: no other action is enabled, and a run may not end here."""
+        """Return whether the system must do an observable action in this state.
+
+        The system must do so if no other action is enabled, and a path may not end here.
+        """
         base = self.composition
         if not base.observed or base.accepting(state):
             return False
@@ -116,7 +122,7 @@ class Live(Spec[Any, Call]):
 
 @dataclass(frozen=True)
 class StepperFailed:
-    """The output when a stepper reports a failure of the system: `says` is the text that it returned.
+    """The output of a system whose stepper reports a failure; `says` is the text that the stepper returned.
 
     >>> StepperFailed("it is still open")
     StepperFailed(says='it is still open')
@@ -127,7 +133,9 @@ class StepperFailed:
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds to wait for observations: `brief` if the model allows one, `long` if it requires one.
+    """How many seconds otf waits for the observations of a stepper.
+
+    otf waits `brief` seconds if the model allows an observation, and `long` seconds if the model requires one.
 
     >>> Waits(long=5.0)
     Waits(brief=0.005, long=5.0)

@@ -30,13 +30,17 @@ class Joint(tuple[Any, ...]):
 
 
 class Composition(Spec[Any, Call]):
-    """Models of PyModel as one spec: controllable actions are inputs, results and observable actions are outputs.
+    """Models of PyModel as one spec, which `load` makes from PyModel's modules.
 
-    An action of several parts happens if all of them enable it, with equal arguments and results; a part that has
-    neither accepts any. If a part is nondeterministic, so is the product. `accepting` and `safe` are functions of a
-    state; `runs` has a composition for each run of the test suites. `parts` are the models, `actions` the names of all
-    actions, `observed` those that the system does by itself, `cleanup` those that end a run. `load` makes compositions
-    of modules:
+    The inputs of the spec are the models' controllable actions. Its outputs are the results of actions, and the
+    observable actions. An action that several models share happens if all of them enable it with equal arguments and
+    results; a model that gives no arguments or result accepts any. If one of the models is nondeterministic, the
+    composition is nondeterministic too.
+
+    The `parts` are the models of the composition. The `sources` are the texts of the models' modules. The `actions` are
+    the names of all actions. The `observed` actions are those that the system does by itself. The `cleanup` actions are
+    those that end a path. The `runs` are one composition for each run of PyModel's test suites. `accepting(state)`
+    returns whether a path may end in this state, and `safe(state)` whether the models' invariants hold there.
 
     >>> from otf.compat.pymodel import lamp, load
     >>> composition = load(lamp.__file__).spec
@@ -59,7 +63,10 @@ class Composition(Spec[Any, Call]):
 
     @cached_property
     def runs(self) -> tuple[Composition, ...]:
-        """Return a composition for each run, with the n-th run of each suite; without suites only itself."""
+        """Return one composition for each run of the test suites; without test suites, return only this composition.
+
+        The n-th composition has the n-th run of each suite.
+        """
         suites = [part for part in self.parts if isinstance(part, RunSuite)]
         if not suites:
             return (self,)
@@ -70,24 +77,24 @@ class Composition(Spec[Any, Call]):
         return tuple(Composition(parts, self.sources) for parts in runs)
 
     def accepting(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether a run may end there, in every part."""
+        """Return whether every model allows a path to end in this state."""
         return all(part.accepting(own) for part, own in zip(self.parts, self.split(state), strict=True))
 
     @property
     def invariant(self) -> Callable[[Any], bool] | None:
-        """Return the function that is true of states in which the invariants hold, None if there are none."""
+        """Return `safe` if a model has invariants, else None."""
         return self.safe if any(part.guarded for part in self.parts) else None
 
     def safe(self, state: Any) -> bool:  # noqa: ANN401 -- any state
-        """Return whether the state invariants of all parts hold."""
+        """Return whether the state invariants of all models hold."""
         return all(part.safe(own) for part, own in zip(self.parts, self.split(state), strict=True))
 
     def split(self, state: Any) -> Sequence[Any]:  # noqa: ANN401 -- any state
-        """Return the states of the parts."""
+        """Return the states of the single models."""
         return (state,) if self._alone else state
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool = True) -> Iterator[Effect]:  # noqa: ANN401 -- any state
-        """Yield the effects of an action."""
+        """Yield the results and next states that an action may have."""
         if self._alone:
             yield from self.parts[0].effects(state, name, args, filtered=filtered) if name in self.actions else ()
             return
@@ -103,7 +110,7 @@ class Composition(Spec[Any, Call]):
                 yield Effect(results[0] if results else None, Joint(after))
 
     def enabled(self, state: Any, *, observed: bool) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the enabled actions of a state: the observable ones, or the others."""
+        """Yield the enabled actions of a state: the observable ones if `observed` is true, else the controllable ones."""
         parts = list(zip(self.parts, self.split(state), strict=True))
         offered = [dict[str, dict[Args, None]]() for _ in parts]
         for table, (part, own) in zip(offered, parts, strict=True):
@@ -145,10 +152,11 @@ def plainly(then: Effect) -> Transition[Any]:
 
 
 class Numbers(NamedTuple):
-    """The numbers that PyModel's analyzer prints about an exploration; `whole`: no bound cut anything off.
+    """The numbers that PyModel's analyzer prints after it explores a model.
 
-    They are the numbers of `states`, `transitions`, `accepting` states (a run may end there) and `unsafe` ones. States
-    that are `finished` and `dead_ends` have no transition; a run may end in a finished state, but not in a dead end.
+    The explored model has so many `states` and `transitions`. A path may end in the `accepting` states, and an
+    invariant is false in the `unsafe` states. The `finished` states have no transition, and a path may end there. The
+    `dead_ends` have no transition, and a path may not end there. The exploration saw every state if `whole` is true.
 
     >>> Numbers(2, 2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True).states
     2
@@ -164,7 +172,7 @@ class Numbers(NamedTuple):
 
 
 def count_states(spec: Composition, limit: int = 100_000) -> Numbers:
-    """Explore a product and return its numbers, for test suites the sums over all runs.
+    """Explore a composition and return its numbers; for test suites, return the sums over all their runs.
 
     >>> from otf.compat.pymodel import lamp, load
     >>> count_states(load(lamp.__file__).spec)
@@ -190,7 +198,10 @@ CONFIG = "PYMODEL CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Loaded `modules` of PyModel: their product as a `spec`, and `notes` on where PyModel and otf may differ.
+    """Modules of PyModel that `load` has loaded.
+
+    The `spec` is the product of the `modules`. The `notes` say where PyModel and otf may treat these modules
+    differently.
 
     >>> from otf.compat.pymodel import lamp
     >>> load(lamp.__file__).notes
@@ -207,10 +218,10 @@ def load(
 ) -> Loaded:
     """Load modules of PyModel and return their product: model programs, machines, suites, configurations.
 
-    Each reference is the name of a module in `folder`, or the path of a file, whose folder is then searched too. Every
-    call loads the modules anew. `include` and `exclude` name actions, like PyModel's `-a` and `-e`. The modules are
-    imported, so their code runs. Raises UsageError, with file and line, for a module that cannot be loaded; the message
-    says so if it is written for Python 2.
+    Each of the `references` is the name of a module in `folder`, or the path of a file. `load` searches the folder of
+    such a file too. `include` and `exclude` name actions, like PyModel's options `-a` and `-e`. `load` imports the
+    modules anew at each call, so their code runs. `load` raises UsageError, with the file and line, for a module that
+    it cannot load; the message says so if the module is written for Python 2.
 
     >>> from otf.compat.pymodel import lamp
     >>> loaded = load(lamp.__file__)

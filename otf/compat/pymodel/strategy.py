@@ -25,10 +25,11 @@ SelectAction: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 def selecting(select: SelectAction | str, *, folder: str | Path = ".") -> StrategyKind:
-    """Return the strategy of one of PyModel's functions, or of a module with one, given by name or path.
+    """Return the strategy of a function written for PyModel, or of a module with such a function.
 
-    The function takes a list of `(name, arguments, result, next_state, properties)` and returns `(name, arguments)`, or
-    `(None, None)` to end the path. It works only on models of PyModel. A module is loaded once per campaign.
+    The function receives a list of `(name, arguments, result, next_state, properties)`. The function returns `(name,
+    arguments)`, or `(None, None)` to end the path. The strategy works only on models of PyModel. A module is given by
+    its name or path, and otf loads it once per campaign.
 
     >>> def first(enabled): return enabled[0][:2]
     >>> selecting(first).name
@@ -54,9 +55,9 @@ def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
 
 
 def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
-    """Return a strategy that takes only cleanup actions after `after` steps, until a run may end.
+    """Return a strategy that takes only cleanup actions after `after` steps, until the path may end.
 
-    Give the campaign more steps than `after`: the difference corresponds to PyModel's `-c`.
+    Give the campaign more steps than `after`: the difference corresponds to PyModel's option `-c`.
 
     >>> tidying("random", after=20).name
     'random, then cleanup'
