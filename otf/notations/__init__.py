@@ -1,4 +1,4 @@
-"""Ways to write a model other than a step function: tables and graphs, actions with conditions, commands, objects."""
+"""Ways to write a model other than a step function: tables, graphs in files, classes with actions, and commands."""
 
 from otf.notations.actions import Call, action, actions, behaviour, observable
 from otf.notations.commands import Command, Commands, Result, generate

@@ -21,7 +21,9 @@ _MARK: Final = "_otf_action"
 
 @dataclass(frozen=True)
 class Call:
-    """An action by its `name`, with its `arguments`: an input of the spec, or an output if the action is observable.
+    """An action by its `name`, with its `arguments`.
+
+    A `Call` is an input of the spec, or an output if the action is observable.
 
     >>> Call("push", (1,))
     push(1)
@@ -44,11 +46,11 @@ class _Action:
 
 
 def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
-    """Mark a method as an action that the tester calls; its result is the output (None: no output).
+    """Mark a method as an action that the tester calls; the method's result is the output (None: no output).
 
-    `enabled(self, *arguments)` returns whether the tester may call it; None: always. Each argument has a domain, under
-    its name: a list of values, or a function from the state object to one. Raises UsageError for an argument without a
-    domain. See `actions` for an example of a whole class.
+    `enabled(self, *arguments)` returns whether the tester may call the action; None always allows it. Each argument
+    needs its possible values under its name: a list, or a function from the object to a list. `action` raises
+    UsageError for an argument without values. `actions` has an example with a whole class.
 
     >>> class Door:
     ...     def __init__(self): self.open = False
@@ -62,9 +64,9 @@ def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod
 
 
 def observable(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
-    """Mark a method as an action of the system: it happens spontaneously, and its `Call` is the output.
+    """Mark a method as an action that the system does by itself; the action's `Call` is the output.
 
-    The arguments are those of `action`.
+    `observable` takes the arguments of `action`.
 
     >>> class Clock:
     ...     def __init__(self): self.hour = 0
@@ -98,10 +100,10 @@ def _domains(method: Callable[..., Any], domains: Mapping[str, Any]) -> dict[str
 
 
 def actions(make: Callable[[], Any], accepting: Callable[[Any], bool] | None = None, name: str = "") -> Written:
-    """Return the spec of a class whose methods are actions; the state consists of the attributes of its object.
+    """Return the spec of a class whose methods are actions; a state consists of the attributes of an object.
 
-    `make` returns the object in its initial state. `accepting(object)` returns whether a run may end in this state; by
-    default, it may in any. Raises UsageError for a class without actions.
+    `make` returns an object in its initial state. `accepting(object)` returns whether a path may end in this state
+    (default: in any state). `actions` raises UsageError for a class without actions.
 
     >>> class Stack:
     ...     def __init__(self): self.items = []
@@ -191,10 +193,11 @@ def restored(kind: Any, state: Any) -> Any:  # noqa: ANN401 -- a class, and attr
 def behaviour(
     make: Callable[[], Any], act: Callable[[Any, Any], Iterable[Any] | None], inputs: Iterable[Any], name: str = ""
 ) -> Spec[Attributes, Any]:
-    """Return the behaviour of an object as a spec: `conforms(behaviour(Machine, Machine.act, inputs), spec)` checks it.
+    """Return the behaviour of an object as a spec; `conforms(behaviour(Machine, Machine.act, inputs), spec)` checks it.
 
-    `make` returns a new object, and `act(object, input)` the outputs (None: no outputs). The state consists of the
-    attributes of the object: lists, sets, dicts, tuples and plain values; other objects are copied.
+    `make` returns a new object. `act(object, input)` returns the outputs of the object (None: no outputs). A state
+    consists of the attributes of the object: lists, sets, dicts, tuples and plain values. otf copies any other object
+    in an attribute.
 
     >>> class Counter:
     ...     def __init__(self): self.count = 0

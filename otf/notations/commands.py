@@ -22,7 +22,7 @@ from otf.values import show
 
 @dataclass(frozen=True)
 class Result:
-    """The output of a command: the `value` that its `run` returned.
+    """The output of a command; its `value` is what the command's `run` returned.
 
     >>> Result(5)
     Result(value=5)
@@ -32,7 +32,7 @@ class Result:
 
 
 class Command:
-    """The base class of commands: each one is a frozen dataclass with a method `run`; the other methods are optional.
+    """The base class of commands: a command is a frozen dataclass with a method `run`; other methods are optional.
 
     >>> @dataclass(frozen=True)
     ... class Push(Command):
@@ -49,29 +49,30 @@ class Command:
         return True
 
     def next_state(self, state: Any) -> Any:  # noqa: ANN401 -- any state
-        """Return the state of the model after the command; do not change the old state."""
+        """Return the state of the model after the command, without changing the old state."""
         return state
 
     def run(self, system: Any) -> Any:  # noqa: ANN401 -- any system
-        """Run the command on the system, and return the result to be judged."""
+        """Run the command on the system, and return the result that otf judges."""
         raise NotImplementedError
 
     def postcondition(self, state: Any, result: Any) -> bool:  # noqa: ANN401 -- any state and result
-        """Return whether a result is right; `state` is the state before the command."""
+        """Return whether the result is right after a command in this state."""
         del state, result
         return True
 
 
 @dataclass(frozen=True)
 class Commands:
-    """A model of commands, and the system on which they run.
+    """A model made of commands, and the system on which the commands run.
 
-    Its bench is `Bench(model.spec, system=model.system, types=(Result,))`. `initial` is the initial state of the model,
-    `name` its name. `inputs` are all commands, or a function from the state to commands. `set_up` makes a fresh system
-    for each path, and `tear_down` receives it at the end of the path. `initialize_precondition(initial)` must be true.
+    The bench of such a model is `Bench(model.spec, system=model.system, types=(Result,))`. The model begins in the
+    state `initial`, and its name is `name`. `inputs` are all commands, or a function from a state to commands. `set_up`
+    makes a new system for each path, and `tear_down` receives that system at the end of the path.
+    `initialize_precondition(initial)` must be true.
 
-    A state that is mutable, or has no `==`, needs `copy` (default: a deep copy), `same` (default: `==`) or both. Then
-    `next_state` receives a copy, may change it, and need not return it.
+    If the state of the model is mutable, give `copy` (default: a deep copy). If the state has no `==`, give `same`.
+    With either of them, `next_state` receives a copy of the state, may change the copy, and need not return it.
 
     >>> @dataclass(frozen=True)
     ... class Push(Command):
@@ -94,7 +95,7 @@ class Commands:
 
     @property
     def spec(self) -> Spec[Any, Command]:
-        """Return the spec: each command leads to its next state, with a result that satisfies its postcondition.
+        """Return the spec: each command leads to its next state, with a result that its postcondition accepts.
 
         Raises ModelError if `initialize_precondition` is false for the initial state.
         """
@@ -112,7 +113,10 @@ class Commands:
         return self.inputs(state.value) if callable(self.inputs) else self.inputs
 
     def system(self) -> Callable[[Command], tuple[Result, ...]]:
-        """Return a function that runs commands on a fresh system; releasing the function tears the system down."""
+        """Return a function that runs commands on a new system.
+
+        otf tears the system down when the function is released.
+        """
         system = self.set_up()
 
         def act(command: Command) -> tuple[Result, ...]:
@@ -168,7 +172,7 @@ def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
 
 
 def generate(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
-    """Return random inputs for `cycles` paths of at most `steps` inputs, generated on the model alone.
+    """Return random inputs for `cycles` paths with at most `steps` inputs each, made from the model without a system.
 
     >>> from otf.spec import goto
     >>> up = Spec(lambda state, inp: [goto(state + 1)] if state < 3 else [], 0, ["up"])

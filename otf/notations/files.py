@@ -113,9 +113,10 @@ _AUT_EDGE: Final = re.compile(
 
 
 def read_aut(text: str, name: str = "aut") -> Written:
-    r"""Return the spec in the text of an Aldebaran file; inputs and outputs are strings, states are numbers.
+    r"""Return the spec in the text of an Aldebaran file (`.aut`).
 
-    `name` is the name of the spec, and errors begin with it. Raises UsageError with the line of the first error.
+    The inputs and outputs of the spec are strings, and its states are numbers. `name` is the name of the spec, with
+    which error messages begin. `read_aut` raises UsageError with the line of the first error.
 
     >>> read_aut('des (0, 1, 2)\n(0, "coin / tea", 1)').inputs(0)
     ('coin',)
@@ -155,10 +156,11 @@ _WORDS: Final = frozenset({"node", "edge", "graph"})
 def read_dot(text: str, name: str = "dot") -> Written:
     """Return the spec in the text of a DOT file, as AALpy, LearnLib and other learning tools write it.
 
-    In a Mealy machine the labels of edges are `input/output`. In a Moore machine the labels of nodes are `name|output`
-    and those of edges are inputs; the output belongs to the state after the edge. The initial state is the target of
-    the edge from a node `__start0`, or else the first state. `name` names the spec, and begins each error. Raises
-    UsageError with the line of the first error.
+    The edges of a Mealy machine have labels such as `input/output`. In a Moore machine, nodes have labels such as
+    `name|output`, and edges have the inputs as labels; the system sends the output of the node at the end of the edge.
+    The initial state is the target of the edge from a node `__start0`, or the first state if there is no such node.
+    `name` is the name of the spec, with which error messages begin. `read_dot` raises UsageError with the line of the
+    first error.
 
     >>> one = read_dot('digraph { __start0 -> s0; s0 -> s1 [label="a/x"]; }')
     >>> one.initial, list(one.step("s0", "a"))

@@ -21,10 +21,11 @@ FIRST: Any = object()  # the default of `initial`: the state of the first row
 
 
 class Written(Spec[Any, Any]):
-    """A spec that was not written as a function; returned by `table`, `actions`, `read_aut` and `read_dot`.
+    """A spec made from a table, a class or a file; `table`, `actions`, `read_aut` and `read_dot` return it.
 
-    `accepting(state)` returns whether a run may end in a state; None: in any state. `actions` are the names of its
-    actions; None: unknown. `sources` are the texts of the files behind it.
+    `accepting(state)` returns whether a path may end in a state; None allows every state. The `actions` are the names
+    of the spec's actions, or None if they are unknown. The `sources` are the texts of the files from which the spec was
+    read.
 
     >>> tea = table([("idle", "coin", [], "paid")], accepting=["paid"])
     >>> isinstance(tea, Written), tea.accepting("idle")
@@ -44,11 +45,12 @@ def table(
     spontaneous: Iterable[tuple[Any, Any, Any]] = (),
     name: str = "table",
 ) -> Written:
-    """Return the spec of a table with rows `(state, input, outputs, next_state)`; its inputs are those of the table.
+    """Return the spec of a table with rows `(state, input, outputs, next_state)`.
 
-    `initial` is the initial state, by default that of the first row. `accepting` are the states in which a run may end,
-    by default all. `spontaneous` are rows `(state, outputs, next_state)` of transitions without an input. Raises
-    UsageError for a wrong row, and ModelError for an unhashable state or input.
+    The inputs of the spec are those in the table. `initial` is the initial state (default: the state of the first row).
+    `accepting` are the states in which a path may end (default: all). `spontaneous` are rows `(state, outputs,
+    next_state)` of transitions without an input. `table` raises UsageError for a wrong row, and ModelError for a state
+    or input without a hash.
 
     >>> tea = table([("idle", "coin", [], "paid"), ("paid", "button", ["tea"], "idle")])
     >>> list(tea.step("paid", "button"))

@@ -17,9 +17,10 @@ from otf.values.text import plain
 def junit(gathered: Gathered) -> str:
     """Return the report as JUnit XML: a test case for the bench, for each kind of failure, and for each known issue.
 
-    Their names stay the same from run to run, so that a CI shows a history of each. A failure has its explanation. A
-    known issue counts as skipped, with its description. The bench's case counts as skipped if there are failures, and
-    as an error if nothing was decided. Times are seconds from the start of the command to the end of the campaign.
+    A test case has an equal name in each campaign, so that a CI server shows its history. The test case of a failure
+    contains the explanation of the failure. The test case of a known issue is "skipped", with the issue's description.
+    The test case of the bench is "skipped" if there are failures, and an "error" if the campaign is inconclusive. Times
+    are in seconds from the start of the command to the end of the campaign.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -126,8 +127,8 @@ SEPARATORS = {**BREAKS, ":": "%3A", ",": "%2C"}
 def github(gathered: Gathered) -> str:
     """Return annotations for GitHub: errors for kinds of failure, warnings for inconclusive paths, and a notice.
 
-    There is one warning for each reason why paths are inconclusive; the notice has the rest of the report. Each
-    annotation points at the model's function, if its file lies below the current folder.
+    GitHub shows one warning for each reason why paths are inconclusive. The notice has everything else in the report.
+    Each annotation points at the model's function, if the function's file lies below the current folder.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -165,7 +166,7 @@ def _escaped(value: str, table: dict[str, str]) -> str:
 def markdown(gathered: Gathered) -> str:
     """Return the report as Markdown for a step summary of GitHub Actions.
 
-    It is HTML inside Markdown, where text can be escaped, whatever the system sent.
+    The Markdown consists of HTML elements, in which otf can escape every text that the system sent.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

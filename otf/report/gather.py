@@ -32,16 +32,18 @@ ANSWERS: Final = 20_000  # response times to keep for each type of input
 
 @dataclass(frozen=True, slots=True)
 class PathSummary:
-    """One path of a campaign, as its trace shows it; `title` is that of its failure.
+    """One path of a campaign, as its trace shows it.
 
-    `number` is the path's number, `file` the name of its trace; `steps` counts its inputs, `seconds` is how long it
-    took. `why` gives the reason for the `verdict`; `signature` is that of the failure. `truncated`: the path ended at
-    an input that the model does not specify. `excused` counts the inputs that showed a known issue, or came after one.
+    The `number` of a path is its position in the campaign, and `file` is the name of its trace. The path sent `steps`
+    inputs and took `seconds` seconds. `why` gives the reason for the path's `verdict`. The `signature` and the `title`
+    are those of the path's failure, or "" if the path did not fail. The path is `truncated` if it ended at an input
+    that the model does not specify. The path is `short` if it ended early because the campaign's time was over.
 
-    A path that showed the known issue with the description `known_issue` passed. `silence` says how otf detected
-    silence on the path; `late` counts outputs after the quiescence time. `short`: the path ended early because the time
-    ran out. If another run decided the verdict, `decided` is its trace. The model says nothing about answers to
-    `malformed` inputs.
+    If the path showed a known issue, `known_issue` is the description of that issue, and the path passed. The number of
+    inputs that showed a known issue, or came after one, is `excused`. `silence` says how otf detected silence on the
+    path. The number of outputs that came after the quiescence time is `late`. If otf drove the path again to decide its
+    verdict, `decided` is the trace of that repetition. The number of malformed inputs is `malformed`; the model says
+    nothing about the answers to them.
 
     >>> PathSummary(1, "path-0001.jsonl", "pass", steps=20, seconds=0.4).signature
     ''
@@ -66,19 +68,20 @@ class PathSummary:
 
     @property
     def undecided(self) -> str:
-        """Return why the path is inconclusive; "" if it is not."""
+        """Return why the path is inconclusive, or "" if the path has another verdict."""
         return (self.why or "the trace does not say why") if self.verdict == "inconclusive" else ""
 
 
 @dataclass(slots=True)
 class ReportedFailure:
-    """All failures of one signature: `count` paths showed `failure`.
+    """All failures of a campaign with one signature; reports show one of them, the `failure`.
 
-    `file` is the shortest trace of such a failure, `steps` and `events` are the numbers of its steps and events, and
-    `shrunk` says whether it is the result of shrinking. `ended` says why the search for a shorter trace ended early,
-    `chance` how often the steps of the trace fail, `tries` how many strict runs it took to reproduce it (0: none was
-    needed); `bytes` has the bytes of the failed output, as text. `kind` is the campaign's name for these failures, if
-    the campaign divides the failures of one signature into several kinds.
+    The number of paths that failed in this way is `count`. The `file` is the shortest trace of such a failure. The
+    trace has `steps` inputs and these `events`. The trace is `shrunk` if it is the result of shrinking. `ended` says
+    why the search for a shorter trace ended early. `chance` says how often the inputs of the trace lead to the failure.
+    otf needed `tries` strict repetitions to see the failure again (0: none was needed). `bytes` has the bytes of the
+    wrong output, as text. If the campaign divides the failures with one signature into several kinds, `kind` is the
+    name of this kind.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
@@ -101,11 +104,15 @@ class ReportedFailure:
 
     @property
     def signature(self) -> str:
-        """Return the kind of the failure if the campaign told kinds apart, else its signature."""
+        """Return the `kind` of the failure, or the failure's signature if `kind` is ""."""
         return self.kind or str(self.failure.signature)
 
     def shorter(self, other: ReportedFailure) -> bool:
-        """Return whether to show this trace and not the other one; of equal ones, the earlier path, as a run does."""
+        """Return whether reports should show this trace instead of the `other` trace.
+
+        Reports show the shorter of two traces. If both are equally long, reports show a shrunk trace, or else the trace
+        of the earlier path.
+        """
         return (self.steps, not self.shrunk, self._path) < (other.steps, not other.shrunk, other._path)
 
     @property
@@ -117,20 +124,31 @@ class ReportedFailure:
 
 @dataclass
 class Gathered:
-    """The results of a campaign; `follow` takes the events of each path, `done` ends the path.
+    """The results of a campaign, from which otf writes every kind of report.
 
-    `header` is that of the traces; `space` has the states and transitions of the model, `visits` those that were
-    visited. `paths` and `failures` are the results, `notes` remarks on them. `answers` has the seconds that each type
-    of input waited for its answer; `growth` has the number of visited transitions after so many steps. `started` is the
-    day and time, `interrupted`: a signal ended it, `full`: there were more different failures than can be told apart.
-    `windows` holds the time windows that the model allows for the answers to each type of input, `waits` the seconds
-    spent waiting for each kind of event. `bench` judges the traces in the `folder`; `known_issues` are the bench's own,
-    and `source` is the file and line of its model. `failed_starts` of the system were retried; `trouble` is the error
-    that ended contact with it. `unfinished` holds the steps of interrupted paths, which do not count. `parts` tells
-    what the campaign spent its seconds on, `time` what its paths spent them on, and `worth` what the paths prove if
-    none failed. `requirements` tells which requirements the paths decided, `mutation` is the result of `otf mutants`,
-    if any. `guessed` holds failures seen only behind others, `excused` those that known issues excuse, by description.
-    `heard`: an output was seen.
+    To fill a `Gathered`, pass it each event of a path with `follow`, and a summary at the end of each path with `done`.
+
+    The `header` is that of the campaign's traces. The `bench` judges the traces, which lie in the `folder`. The
+    `source` is the file and line of the bench's model. The `known_issues` are those of the bench.
+
+    The results of the single paths are `paths`, and the `failures` are grouped by signature. Failures that a known
+    issue excuses are `excused`, by the description of the issue. Failures that otf saw only after another failure of
+    their path are `guessed`. `full` is true if the campaign had more different failures than otf can keep. The `notes`
+    are remarks for the user.
+
+    The `space` has the states and transitions of the model, and `visits` those that the paths visited. The `growth`
+    says how many transitions were visited after how many inputs. The `requirements` are those that the paths decided.
+    If the folder has the result of `otf mutants`, that result is `mutation`. If no path failed, `worth` says what the
+    passed paths prove.
+
+    The `answers` hold the response times of each type of input, in seconds. The `windows` are the response times that
+    the model allows for each type of input. The `waits` are the seconds that otf waited for each kind of event. `heard`
+    is true if the system sent an output.
+
+    The campaign began at the day and time `started`. `interrupted` is true if a signal ended the campaign. The
+    `unfinished` list has the number of inputs of each interrupted path; otf does not use such a path for the verdict.
+    The system failed to start `failed_starts` times, and otf tried again. The error that ended the contact with the
+    system is `trouble`. The `parts` say for what the campaign used its seconds, and `time` says the same of its paths.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee
@@ -178,16 +196,16 @@ class Gathered:
 
     @classmethod
     def of(cls, header: Header, model: Model, most: int = MOST) -> Gathered:
-        """Return the results before reading any trace; `model` is the bench's, not completed.
+        """Return the results of a campaign before any trace has been read.
 
-        It explores at most `most` states.
+        `model` is the bench's model without any completion. `of` explores at most `most` states of the model.
         """
         found = space(model, most)
         return cls(header, found, VisitedSpace(found), windows=_windows(model))
 
     @property
     def result(self) -> CampaignResult:
-        """Return the result of the campaign, the same for every kind of report."""
+        """Return the result of the campaign, which is equal in every kind of report."""
         known = dict(self._paths_by("known_issue"))
         return CampaignResult(
             paths=len(self.paths),
@@ -221,7 +239,7 @@ class Gathered:
         )
 
     def titled(self, signature: str) -> str:
-        """Return the title of a kind of failure, from the values of the trace shown for it."""
+        """Return the title of a kind of failure, made from the values of the trace that reports show for it."""
         found = self.failures.get(signature)
         return signature if found is None else title(found.failure)
 
@@ -232,7 +250,7 @@ class Gathered:
 
     @property
     def mutants(self) -> tuple[str, ...]:
-        """Return the result of `otf mutants` in words, () if the folder has none."""
+        """Return the result of `otf mutants` in words, or () if the folder has no such result."""
         return () if self.mutation is None else tuple(self.mutation.lines())
 
     @property
@@ -242,7 +260,7 @@ class Gathered:
 
     @property
     def coverage(self) -> VisitedParts:
-        """Return what the paths visited of the model."""
+        """Return which parts of the model the paths visited."""
         return self.visits.coverage
 
     def _known_issue(self, says: str, paths: Sequence[PathSummary]) -> KnownIssueResult:
@@ -273,7 +291,7 @@ class Gathered:
         )
 
     def follow(self, event: Event, monitor: Monitor) -> None:
-        """Add an event of the current path, with the monitor after that event."""
+        """Add an event of the current path; `monitor` is the monitor after that event."""
         if self._walker is None:
             self._walker = Walker(self.visits, monitor.oracle.model)
             self._evidence = RequirementEvidence(self.requirements.reached, self.requirements.decided)
@@ -292,7 +310,7 @@ class Gathered:
         self._note_growth()
 
     def done(self, path: PathSummary) -> None:
-        """Add the summary of the current path at its end."""
+        """End the current path, and add its summary."""
         if self._walker is not None:
             self._walker.end()
         self._walker = self._evidence = self._asked = None
@@ -300,9 +318,10 @@ class Gathered:
         self.paths.append(path)
 
     def failed(self, found: ReportedFailure, signature: str = "") -> None:
-        """Add a failure of a path, or a shorter trace of one; it counts with `signature`.
+        """Add a failure of a path, or a shorter trace of a failure.
 
-        A trace that shows another failure counts, but does not explain this one.
+        otf groups the failure under `signature`. If the trace shows another signature, otf adds its paths to the count,
+        but reports do not show the trace.
         """
         name = signature or found.signature
         self.requirements.failed(found.failure, found.file)
@@ -314,7 +333,7 @@ class Gathered:
             self.failures[name] = replace(found, count=known.count)
 
     def excuse(self, says: str, found: ReportedFailure) -> None:
-        """Add a failure that a known issue with this description excuses, or a shorter trace of one."""
+        """Add a failure that the known issue described by `says` excuses, or a shorter trace of such a failure."""
         known = self.excused.setdefault(says, found)
         if found.shorter(known):
             self.excused[says] = replace(found, count=known.count + found.count)

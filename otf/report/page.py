@@ -250,10 +250,10 @@ STYLES: Final = ("page.css", "states.css")
 def page(
     gathered: Gathered, paths_in_it: Sequence[EmbeddedPath] = (), folder: Path | None = None, command: str = ""
 ) -> str:
-    """Return the report of a campaign as a page, with every event of `paths_in_it` and links to all traces.
+    """Return the report of a campaign as an HTML page, with links to all traces.
 
-    The links are relative to a page in this `folder`. `command` is the command that walks through the model in a
-    terminal; "" if there is none.
+    The page shows every event of the paths in `paths_in_it`. Its links are relative to `folder`, where the page will
+    lie. `command` is the command that walks through the model in a terminal, or "".
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -43,7 +43,10 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A sequence chart as data: `ports` in order of first use, and `rows` of events; `earlier` ones were left out.
+    """A sequence chart as data.
+
+    The `ports` are in the order in which they were first used. Each of the `rows` is one event. The chart leaves out
+    `earlier` events before its first row.
 
     >>> from otf.trace import Seen, Sent
     >>> len(chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).rows)
@@ -56,7 +59,7 @@ class Chart:
 
 
 def chart(events: Iterable[Event], failure: Failure | None = None, most: int = MOST) -> Chart:
-    """Return the last events of a run as a chart, up to the failed one.
+    """Return the last events of a path as a sequence chart; the chart ends at the event that failed.
 
     >>> from otf.trace import Seen, Sent
     >>> chart([Sent("coin", "line", 0.0), Seen("tea", "line", 0.1)]).ports
@@ -105,10 +108,10 @@ def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
 
 
 def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:
-    """Return a sequence chart as text: a column for each port, the system in the middle.
+    """Return a sequence chart as text: the system has a column in the middle, and each port has a column beside it.
 
-    There are `width` characters between two lifelines, or fewer if the chart must fit `within` a number of characters:
-    then a long value continues below its arrow.
+    There are `width` characters between two columns. If the chart must fit into `within` characters, there are fewer,
+    and a long value continues below its arrow.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent

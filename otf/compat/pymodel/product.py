@@ -110,7 +110,7 @@ class Composition(Spec[Any, Call]):
                 yield Effect(results[0] if results else None, Joint(after))
 
     def enabled(self, state: Any, *, observed: bool) -> Iterator[NamedArguments]:  # noqa: ANN401 -- any state
-        """Yield the enabled actions of a state: the observable ones if `observed` is true, else the controllable ones."""
+        """Yield the enabled actions of a state: observable actions if `observed` is true, else the other actions."""
         parts = list(zip(self.parts, self.split(state), strict=True))
         offered = [dict[str, dict[Args, None]]() for _ in parts]
         for table, (part, own) in zip(offered, parts, strict=True):
