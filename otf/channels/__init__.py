@@ -1,6 +1,7 @@
 """Nets between a system and its tester that lose, duplicate or reorder messages.
 
-`lossy`, `duplicating` and `reordering` add rules to one net, so you can apply them in any order.
+`lossy`, `duplicating` and `reordering` return the spec of a system behind such a net. You can combine the three
+functions in any order.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ from otf.spec.redrawing import Within
 
 @dataclass(frozen=True, init=False)
 class Unreliable(Spec[Any, Any]):
-    """The spec `base` as a tester sees it through a net with these `rules`; `lossy` and the like return it.
+    """A spec as a tester sees it through an unreliable net; `lossy`, `duplicating` and `reordering` return it.
 
-    If the net only loses messages, the states are those of `base`; otherwise they are `InNet`, since the messages in
-    flight matter. Its inputs are those of `base`.
+    `base` is the spec of the system itself, and `rules` say what the net does to messages. If the net only loses
+    messages, the states are those of `base`. If the net duplicates or reorders messages, the states are `InNet`, which
+    hold the messages in flight. The inputs are those of `base`.
 
     >>> from otf.channels import duplicating, lossy
     >>> from otf.spec import goto
@@ -60,7 +62,7 @@ class Unreliable(Spec[Any, Any]):
         return Unreliable(base, self.rules)
 
     def completed(self) -> Unreliable:
-        """Return the spec completed behind the net: the system ignores an unspecified input when it arrives."""
+        """Return the completed spec behind the net: the system ignores an unspecified input when that input arrives."""
         return self.of(self.base.completed())
 
 
@@ -134,11 +136,11 @@ Input = TypeVar("Input")
 def lossy(
     spec: Spec[State, Input], *, inputs: Iterable[str] = (), outputs: Iterable[str] = (), port: PortOf | None = None
 ) -> Spec[State, Input]:
-    """Return the spec of the system behind a net that loses messages.
+    """Return the spec of a system behind a net that loses messages.
 
-    `inputs` and `outputs` name the ports that pass through the net. `port` returns the port of a value, as a codec
-    does; leave it out if there is only one port. If an input is lost, the system does nothing; each output may be lost,
-    whatever happens to the others. Raises UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
+    model with one port does not need it. If the net loses an input, the system does nothing. The net may lose each
+    output independently of other outputs. `lossy` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -159,11 +161,12 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     copies: int = 1,
     late: int = 1,
 ) -> Spec[Any, Input]:
-    """Return the spec of the system behind a net that duplicates messages: up to `copies` more of each.
+    """Return the spec of a system behind a net that duplicates messages, up to `copies` more of each message.
 
-    Give the ports as for `lossy`. A copy arrives at once or later, but before the system takes more than `late` further
-    inputs. It arrives before the next message on its port, unless `reordering` applies to that port. Where counting the
-    copies would need more states, the spec allows any number of copies. Raises UsageError if no ports are named.
+    `lossy` explains `inputs`, `outputs` and `port`. A copy arrives at once, or before the system takes more than `late`
+    further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that port.
+    To keep the number of states small, the spec may allow any number of copies. `duplicating` raises UsageError if no
+    ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -186,10 +189,11 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
     late: int = 1,
     delay: float | None = None,
 ) -> Spec[Any, Input]:
-    """Return the spec of the system behind a net that delays messages, so that later ones overtake them.
+    """Return the spec of a system behind a net that delays messages, so that later messages overtake them.
 
-    Give the ports as for `lossy`. No message is lost: a delayed message arrives before the system takes more than
-    `late` further inputs, and within `delay` seconds, if you give `delay`. Raises UsageError if no ports are named.
+    `lossy` explains `inputs`, `outputs` and `port`. The net loses no messages. A delayed message arrives before the
+    system takes more than `late` further inputs, and within `delay` seconds if you give `delay`. `reordering` raises
+    UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -19,8 +19,9 @@ ANY: Final = 2  # copies of an output: only "one" and "any number" are distingui
 class NetMessage:
     """A message (`item`) on its way through a net.
 
-    It arrives before the system takes more than `left` further inputs, and at most `more` times. For an output,
-    `more=2` means any number of times. If `sure`, the message arrives at least once.
+    The message arrives before the system takes more than `left` further inputs. If the message is an input, it arrives
+    at most `more` times. If the message is an output, `more=2` means that it may arrive any number of times. If the
+    message is `sure`, it arrives at least once.
 
     >>> NetMessage("pong", left=1).more
     1
@@ -37,7 +38,9 @@ MessageBag: TypeAlias = tuple[NetMessage, ...]
 
 @dataclass(frozen=True, slots=True)
 class InNet(Generic[State]):
-    """A `state` of the system with the messages in flight: `inputs` on the way to it, `outputs` on the way from it.
+    """The `state` of a system together with the messages that are in flight in the net.
+
+    The `inputs` are on their way to the system, and the `outputs` are on their way to the tester.
 
     >>> InNet("idle")
     InNet(state='idle', inputs=(), outputs=())

@@ -42,12 +42,12 @@ WalkStep: TypeAlias = tuple[Any, tuple[object, ...]]
 
 
 class Walk:
-    """A walk through one copy of a system, which can be continued until there is a verdict.
+    """Tests one copy of a system in this process, step by step, without a clock and without ports.
 
-    `verdict` is a failure as soon as there is one. `steps` counts the inputs sent; `history` holds the last `keep` of
-    them (None: all) with their outputs. A failure for which `goes_past` is true does not end the walk: `chosen` goes on
-    from a guess of the state. A system that raises has ended. Raises ModelError if the model is broken, UsageError if
-    it has time windows.
+    The `verdict` is None until a failure. The number of inputs sent is `steps`. The `history` holds the last `keep`
+    inputs with their outputs (None: all). If `goes_past` is true for a failure, the walk goes on after the failure,
+    from a guess of the system's state; only `chosen` does so. An exception in the system ends the walk. `Walk` raises
+    ModelError if the model is broken, and UsageError if the model has time windows.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -73,9 +73,9 @@ class Walk:
         self._watch = PropertyWatch.start(oracle.properties) if oracle.properties else None
 
     def uniform(self, random: RandomNumbers, steps: int) -> Verdict:
-        """Take `steps` steps with inputs drawn uniformly from those specified. This is the fastest way to walk.
+        """Send `steps` inputs, drawn evenly from the specified inputs; no other method is as fast.
 
-        Does not catch exceptions of the system.
+        An exception in the system ends `uniform` with that exception.
         """
         if self._watch is not None:
             return self._watched(random, steps)
@@ -109,7 +109,7 @@ class Walk:
         return self.end()
 
     def chosen(self, chooser: Chooser, steps: int) -> Verdict | None:
-        """Take `steps` steps with the inputs of a chooser; return the verdict if the walk has ended."""
+        """Send `steps` inputs that the chooser chooses; return the verdict if the walk has ended."""
         for _ in range(steps):
             inp = chooser.choose(self._ways.view)
             if inp is None:
@@ -136,7 +136,7 @@ class Walk:
         return self.end()
 
     def ended(self, reason: str) -> Closed:
-        """Judge that the system ended after the last step; return the event."""
+        """Judge that the system ended after the last input, and return that event."""
         monitor = Monitor(self._oracle, self._ways.belief)
         monitor.events, monitor.ledger = self._before(self.steps, self._outputs), Ledger(sent=self.steps)
         monitor.past = self._past
@@ -150,7 +150,7 @@ class Walk:
         return self.verdict or self._ways.verdict.after(self._past)
 
     def events(self, since: int = 0) -> Iterator[Event]:
-        """Yield the events of the kept steps after step `since`; all times are 0."""
+        """Yield the events of the inputs in `history` after the input number `since`; all times are 0."""
         first = max(0, len(self.history) - (self.steps - since))
         number = self.steps - len(self.history) + first
         for inp, outputs in islice(self.history, first, None):

@@ -1,8 +1,8 @@
-"""Drafts of benches from recorded conversations: messages, codec and a first model, all guessed.
+"""Drafts of benches from recorded conversations: otf guesses the messages, the codec and a first model.
 
-`draft_bench` reads a capture or a log of a conversation and returns the text of a Python file with a bench. The
-recording may come from a stranger: none of it is executed, and it gets into the file only as literals, and as names
-made of letters and digits.
+`draft_bench` reads a capture or a log of a conversation, and returns the text of a Python file with a bench. The
+recording may come from a stranger, so otf executes nothing in it. The text of the recording gets into the Python file
+only as literals, and as names made of letters and digits.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _SLOWEST: Final = 5.0
 
 
 def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
-    r"""Return the draft of a bench of the system in a recording; `url` is its address if the recording has none.
+    r"""Return the draft of a bench for the system in a recording.
 
-    Raises UsageError if the recording has no messages.
+    `recording` is the file's name, and `name` is that of the bench. `url` is the address of the system if the recording
+    has none. `draft_bench` raises UsageError if the recording has no messages.
 
     >>> from io import BytesIO
     >>> made = draft_bench(BytesIO(b"> press\n< on\n> press\n< off\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")

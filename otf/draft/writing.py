@@ -26,11 +26,12 @@ _SERIAL: Final = "serialport(url, baudrate=115200)"
 
 @dataclass(frozen=True)
 class Draft:
-    r"""The guesses about a system, ready to write: `greeting` is what it says before the first input.
+    r"""The guesses about a recorded system, from which `written` makes a Python file.
 
-    `name` and `url` are those of the bench, `kinds` the types of messages, `rules` the answers to each input. `framing`
-    is how messages are cut, `slowest` the longest wait for an answer in seconds. `notes` are for the user, `library` is
-    the library that reads the messages, if any. `states` is the guess of the states, None for a model without.
+    The `name` and the `url` are those of the bench. The system sends the `greeting` before the first input. The `kinds`
+    are the types of messages, and the `rules` are the answers to each input. `framing` says where a message ends. The
+    longest wait for an answer took `slowest` seconds. The `notes` are remarks for the user. If a library reads the
+    messages, `library` is the name of otf's function for it. The `states` are a guess of the system's states, or None.
 
     >>> from io import BytesIO
     >>> from otf.draft import draft_bench
@@ -52,23 +53,23 @@ class Draft:
 
     @property
     def maker(self) -> str:
-        """Return the name of the function that makes its codec."""
+        """Return the name of the function that makes the bench's codec."""
         return self.library or ("records" if any(kind.body for kind in self.kinds) else "lines")
 
     @property
     def adapter(self) -> str:
-        """Return the code of the call that opens its port."""
+        """Return the code of the call that opens the bench's port."""
         scheme = self.url.partition(":")[0]
         plain = "tcp(url)" if scheme == "tcp" else _ADAPTERS.get(scheme, _SERIAL)
         return f"{plain[:-1]}, framing={self.framing.code})" if self.framing.code else plain
 
     @property
     def state(self) -> str:
-        """Return the type of its states as code: names, or whether it has sent its greeting."""
+        """Return the type of the model's states, as code."""
         return "str" if self.states else "bool" if self.greeting else "None"
 
     def written(self) -> str:
-        """Return the file."""
+        """Return the text of the Python file."""
         parts = (self._head(), self._messages(), self._model(), self._codec(), self._bench())
         return "".join(f"{line}\n" for part in parts for line in part)
 

@@ -1,4 +1,7 @@
-"""Framing: where in a byte stream one frame ends and the next begins; one small pure part per convention."""
+"""Framing: where one frame ends in a byte stream and the next frame begins, for example at the end of a line.
+
+Each framing is independent of the wire: `lines()` serves a TCP connection and a serial port alike.
+"""
 
 from otf.framing.counted import fixed, length, measured
 from otf.framing.frame import LARGEST, Frame, Framer, Framing

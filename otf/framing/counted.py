@@ -92,10 +92,11 @@ class Counted(Buffered):
 def length(
     size: int = 2, order: Literal["big", "little"] = "big", *, itself: bool = False, largest: int = LARGEST
 ) -> Framing:
-    r"""Return the framing in which a number of `size` bytes before each frame is the length of the frame in bytes.
+    r"""Return the framing in which each frame begins with its length in bytes, a number of `size` bytes.
 
-    With `itself`, the number counts its own bytes as well. A frame longer than `largest` bytes is skipped, and its
-    beginning returned with `trouble` set. Raises UsageError if `size` is not 1 to 8.
+    With `itself=True`, the length includes the bytes of the number. The framer skips a frame longer than `largest`
+    bytes, and returns the beginning of that frame with `trouble` set. `length` raises UsageError if `size` is not 1 to
+    8.
 
     >>> framer = length(1)()
     >>> framer.pack(b"abc"), framer.feed(b"\x03ab"), framer.feed(b"c\x01")
@@ -141,10 +142,11 @@ def fixed(size: int) -> Framing:
 
 
 def measured(measure: Measure, *, largest: int = LARGEST) -> Framing:
-    r"""Return the framing in which `measure` computes the size of a frame in bytes.
+    r"""Return the framing in which the function `measure` computes the size of each frame in bytes.
 
-    It receives the bytes since the last frame, and returns None while these are too few to tell the size. Data is sent
-    unchanged. A frame longer than `largest` bytes is skipped, and its beginning returned with `trouble` set.
+    `measure` receives the bytes since the last frame. `measure` returns the size, or None as long as it needs more
+    bytes. otf sends frames unchanged. The framer skips a frame longer than `largest` bytes, and returns the beginning
+    of that frame with `trouble` set.
 
     >>> framer = measured(lambda begun: 8 if begun[:1] == b"\x01" else 5)()
     >>> [frame.data for frame in framer.feed(b"\x02abcd\x01abc")]

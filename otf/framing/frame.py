@@ -16,12 +16,13 @@ LARGEST: Final = 65_536
 
 @light
 class Frame:
-    """One message (`data`) that arrived, such as a datagram, a line or a packet, without its framing.
+    """One message that arrived, such as a datagram, a line or a packet.
 
-    `trouble` is "", or says in a few words why the bytes are not a frame: too long, or with broken framing. Reports
-    show such bytes, but a codec never gets them: a wrong answer that is cut off might look right. `received` is when
-    the kernel, or a reader, got the frame, by the event loop's clock; None if unknown. It may have come up to `doubt`
-    seconds earlier (infinity: unknown), but not before the tester's last look.
+    The `data` of a frame are its bytes without the framing. If the bytes are not a correct frame, `trouble` says why in
+    a few words, for example that they are too long; else `trouble` is "". Reports show an incorrect frame, but otf
+    never passes it to a codec, since a truncated wrong answer might look right. `received` is when the kernel or a
+    reader got the frame, by the event loop's clock, or None if that is unknown. The frame may have arrived up to
+    `doubt` seconds before `received`; infinity means that otf does not know how much earlier.
 
     >>> Frame(b"pong").data
     b'pong'
@@ -34,7 +35,9 @@ class Frame:
 
 
 class Framer(Protocol):
-    """Cuts one byte stream into frames, and adds the framing to sent data; made by a `Framing`.
+    """Cuts the bytes of one connection into frames, and adds the framing to frames that otf sends.
+
+    A `Framing` makes a new framer for each connection.
 
     >>> from otf.framing import lines
     >>> framer = lines()()
@@ -52,19 +55,19 @@ class Framer(Protocol):
 
     @property
     def begun(self) -> bytes:
-        """The bytes of such a frame so far, shortened, for reports."""
+        """The bytes of the unfinished frame so far, shortened for reports."""
         ...
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be one."""
+        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be a frame."""
         ...
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Take the next bytes of the stream; return the frames that they complete."""
+        """Take the next bytes of the stream, and return the frames that are now complete."""
         ...
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished frame, if any: the end of the stream, or silence, has ended it."""
+        """Return the unfinished frame, if there is one, when the stream or a silence has ended it."""
         ...
 
 

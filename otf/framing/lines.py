@@ -54,12 +54,12 @@ _ENDS: Final = b"\n", b"\r\n", b"\r"
 
 
 def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGEST) -> Framing:
-    r"""Return the framing in which a frame is a line; `end` is sent after each: `\n`, `\r\n` or `\r`.
+    r"""Return the framing in which a frame is a line; otf sends `end` after each line: `\n`, `\r\n` or `\r`.
 
-    Received lines may end with `\n` or `\r\n` (if `end=b"\r"`: with `\r`), and the last line needs no end. `sent` is
-    the end to send, if it differs from the end of received lines: many consoles take `\r` and answer `\r\n`. With
-    `sent=b""`, the bytes already have their ends. A line longer than `largest` bytes is truncated, with `trouble` set.
-    Raises UsageError for another `end`.
+    A received line may end with `\n` or `\r\n`, or with `\r` if `end` is `\r`. The last line of a stream needs no end.
+    If the system expects another end than it sends, give `sent`: many consoles expect `\r` and answer with `\r\n`. With
+    `sent=b""`, otf adds no end, because the inputs already have their ends. The framer truncates a line longer than
+    `largest` bytes, and sets its `trouble`. `lines` raises UsageError for another `end`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -122,12 +122,13 @@ class Prompt(Cutter):
 def prompt(
     *prompts: bytes, end: bytes = b"\r", keep: bool = False, anywhere: bool = False, largest: int = LARGEST
 ) -> Framing:
-    r"""Return the framing in which a prompt of the system ends a frame, and `end` follows each command sent.
+    r"""Return the framing in which a prompt of the system ends each frame, as on the console of a boot loader.
 
-    A prompt counts only at the beginning of a line, since an answer may contain `=> ` as well; with `anywhere` it
-    counts everywhere. With `keep` it stays at the end of the frame, so that a codec can distinguish several prompts. An
-    answer longer than `largest` bytes is truncated, with `trouble` set. Raises UsageError without a prompt, or for an
-    empty one.
+    otf sends `end` after each command. A prompt ends a frame only at the beginning of a line, because an answer may
+    contain `=> ` as well. With `anywhere=True`, the prompt ends a frame at any place. With `keep=True`, the prompt
+    stays at the end of the frame, so that a codec can distinguish several prompts. The framer truncates an answer
+    longer than `largest` bytes, and sets its `trouble`. `prompt` raises UsageError if no prompt is given, or an empty
+    one.
 
     >>> framer = prompt(b"=> ")()
     >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")
@@ -148,7 +149,7 @@ def outgoing(framing: Framing) -> Framer:
 
 
 class Tail:
-    r"""Keeps the last lines of a stream, at most `last`, with the first `largest` bytes of each.
+    r"""Keeps the last lines of a stream: at most `last` lines, and of each line the first `largest` bytes.
 
     >>> tail = Tail(last=2)
     >>> tail.feed(b"one\ntwo\nthree\nfo")
@@ -180,6 +181,9 @@ class Tail:
         return chunks
 
     def lines(self) -> list[str]:
-        r"""Return the lines as text, including an unfinished last one; bytes that are not UTF-8 appear as `\xff`."""
+        r"""Return the lines as text, including a last line without an end.
+
+        Bytes that are not UTF-8 appear as `\xff`.
+        """
         begun = self._framer.begun
         return [line.decode(errors="backslashreplace") for line in (*self._lines, *([begun] if begun else []))]

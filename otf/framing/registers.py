@@ -17,11 +17,13 @@ from otf.framing.frame import Frame, Framer, Framing
 
 @dataclass(frozen=True)
 class Register:
-    r"""A part of answers that comes back in inputs: group 1 of `seen`, a regular expression for frames.
+    r"""A value that the system chooses and that later inputs must repeat, such as the id of a job.
 
-    `first` is the value before any was seen. `mark` stands for the value in the bench, `{name}` by default; in binary
-    messages, use bytes of the right length that occur nowhere else. `then` computes the next value from the one sent,
-    for a sequence number.
+    The value is group 1 of the regular expression `seen` in the frames that arrive. Until a frame with such a value
+    arrives, the value is `first`. In the inputs of the bench, `mark` stands for the value; without a `mark`, the
+    register's name in braces does, as in `{job}`. In binary messages, use a mark with as many bytes as the value, and
+    with bytes that occur nowhere else. For a sequence number, `then` computes the next value from the value that was
+    sent.
 
     >>> Register(rb"INSERTED (\d+)").first
     b'0'
@@ -88,9 +90,11 @@ class RegisterFramer:
 
 
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
-    r"""Return a framing with named registers; bytes are the pattern of one. Raises UsageError for a wrong pattern.
+    r"""Return a framing that remembers values of the system and puts them into later inputs (see `Register`).
 
-    Do not use it with `http()` or another framing whose frames contain their length; take ids with `Accept` there.
+    The `file` has a `Register`, or only its regular expression, for each name. Do not use `registers` with a framing
+    whose frames contain their own length, such as `http()`; use `Accept` in the model instead. `registers` raises
+    UsageError for a wrong regular expression.
 
     >>> from otf.framing import lines
     >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()

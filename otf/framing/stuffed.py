@@ -90,7 +90,7 @@ class Cobs(Stuffed):
 
 
 def slip(*, largest: int = LARGEST) -> Framing:
-    r"""Return the SLIP framing of RFC 1055, in which `\xc0` ends a frame of at most `largest` bytes.
+    r"""Return the SLIP framing of RFC 1055: the byte `\xc0` ends a frame of at most `largest` bytes.
 
     >>> framer = slip()()
     >>> framer.pack(b"a\xc0\xdb"), framer.feed(b"\xc0a\xdb\xdc\xdb\xdd\xc0")
@@ -100,7 +100,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
 
 
 def cobs(*, largest: int = LARGEST) -> Framing:
-    r"""Return the COBS framing (Cheshire and Baker 1999), in which a zero ends a frame of at most `largest` bytes.
+    r"""Return the COBS framing (Cheshire and Baker 1999): a zero byte ends a frame of at most `largest` bytes.
 
     >>> framer = cobs()()
     >>> framer.pack(b"a\0b"), framer.feed(b"\x02a\x02b\0")
@@ -143,11 +143,12 @@ class SilenceFramer(Buffered):
 
 
 def silence(gap: float, *, largest: int = LARGEST) -> Framing:
-    """Return the framing in which `gap` seconds of silence end a frame. Raises UsageError if `gap` is not above 0.
+    """Return the framing in which `gap` seconds of silence end a frame.
 
-    Choose `gap` several times as long as the longest pause within a frame, including delays of the tester's machine
-    (some milliseconds), and well below the quiescence time of the bench. If the bytes determine the length of a frame,
-    `measured(…)` is faster and safer. A frame longer than `largest` bytes is truncated, with `trouble` set.
+    Choose `gap` several times as long as the longest pause within a frame. Such a pause includes delays of the tester's
+    machine, which are some milliseconds. Choose `gap` well below the quiescence time of the bench. If the bytes say how
+    long a frame is, `measured(…)` is faster and safer. The framer truncates a frame longer than `largest` bytes, and
+    sets its `trouble`. `silence` raises UsageError if `gap` is not above 0.
 
     >>> framer = silence(0.005)()
     >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap

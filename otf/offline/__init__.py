@@ -1,4 +1,4 @@
-"""Judges recorded traces, captures and logs of other programs offline, by the same oracle as live runs."""
+"""Judges recorded traces, captures and logs of other programs, by the oracle that also judges a running system."""
 
 from __future__ import annotations
 
@@ -52,13 +52,16 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a replay: today's `verdict`, the `recorded` one (None: the trace was cut), and the `events`.
+    """The result of judging a trace with `judge`.
 
-    `header` is that of the trace, `steps` the number of judged inputs. `cut`: the trace has no end. `left_open` are the
-    inputs that the model does not specify. `changed`: the spec has changed since the recording. A pass says nothing
-    about the system if events are missing (`doubt` says why), or if none of them tests it (`untested` says why); if
-    neither is the case, both are "". `dropped` is the number of events left out of the middle of a long trace; those
-    after them are not judged.
+    The `verdict` is that of the model as it is now. The `recorded` verdict is the one in the trace, or None if the
+    trace was cut off. The `header` and the `events` are those of the trace, and `steps` is the number of inputs that
+    otf judged. `changed` is true if the spec is another one than at the recording. `cut` is true if the trace was cut
+    off before its end. The list `left_open` has the inputs that the model does not specify.
+
+    If events are missing, a pass says nothing about the system, and `doubt` says why. If no event tests the system, a
+    pass says nothing either, and `untested` says why. In all other cases, `doubt` and `untested` are "". A long trace
+    leaves out `dropped` events in its middle, and otf judges only the events before them.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -86,16 +89,17 @@ class Judgement:
 
     @property
     def conclusion(self) -> Verdict:
-        """Return the verdict: inconclusive if a pass would say nothing about the system."""
+        """Return the verdict, or "inconclusive" if a pass would say nothing about the system."""
         why = self.doubt or self.untested
         return Verdict("inconclusive", why=why) if why else self.verdict
 
 
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
-    """Judge a recorded trace against a bench's spec; `on_step` gets each event, and the monitor after it.
+    """Judge a recorded trace against the spec of a bench.
 
-    With `keep`, the result holds all events; without it, memory is constant. Raises TraceError if the trace cannot be
-    read.
+    With `keep=True`, the result holds all events of the trace; by default it holds none, and long traces need little
+    memory. otf calls `on_step` with each event, and with the monitor after that event. `judge` raises TraceError if it
+    cannot read the trace.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -1,7 +1,7 @@
-"""Simulation in virtual time: systems made from specs, behind lines with latencies.
+"""Simulation in virtual time: systems made from specs, behind ports with latencies.
 
-`conduct` runs a session that tests a simulated world, with a tester that may be slow. The module draws no random
-numbers of its own: the caller passes in a `Random`.
+`conduct` tests a simulated system, with a tester that may be slow. All random numbers come from a `Random` that the
+caller passes in, so a simulation can be repeated.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ Think: TypeAlias = Callable[[], float]
 def conduct(
     session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
 ) -> Verdict:
-    """Run a session against a simulated world until the verdict; `port` returns the port of an input.
+    """Run a session against a simulated world, and return the verdict.
 
-    `think` returns how many seconds the tester computes before it sends an input, or before it looks for silence.
+    `port` returns the port of an input. `record` gets each event. `think` returns how many seconds the tester computes
+    before it sends an input or looks for silence.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle, Session

@@ -19,7 +19,7 @@ SystemMove: TypeAlias = Transition[Any] | Accept
 
 
 class Emission(NamedTuple):
-    """One output that a simulated system emits: the `output` and the `port` on which it comes.
+    """One output of a simulated system: the `output` itself, and the `port` on which it comes.
 
     >>> Emission("click", "sut").port
     'sut'
@@ -30,9 +30,10 @@ class Emission(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """What one move of a system does: its next `state`, its `outputs` in order, and its `timers`.
+    """What one move of a simulated system does.
 
-    `within` is the window of the outputs, in seconds after the move.
+    The move leads to the next `state`, and the system sends the `outputs` in order. The time window of the outputs is
+    `within`, in seconds after the move. The `timers` are those that the move starts and stops.
 
     >>> Happening(True, (Emission("click", "sut"),), None).state
     True
@@ -45,40 +46,40 @@ class Happening(NamedTuple):
 
 
 class SimulatedSystem(Protocol):
-    """What a simulated world needs of its system, whether it is made from a spec or written by hand."""
+    """What a simulated world needs of its system, whether the system is made from a spec or written by hand."""
 
     @property
     def state(self) -> object:
-        """Return its state; a world only uses it to see whether an input has changed it."""
+        """Return the state of the system; a world uses the state only to see whether an input has changed it."""
         ...
 
     def take(self, inp: Any) -> Happening:  # noqa: ANN401 -- an input of any system
-        """Take an input."""
+        """Take an input, and return what the system does."""
         ...
 
     @property
     def timers(self) -> Sequence[TimerAction]:
-        """Return the timers that run when it starts."""
+        """Return the timers that run when the system starts."""
         ...
 
     def spontaneous(self) -> Sequence[SystemMove]:
-        """Return its spontaneous moves, each with its window from now on or its timer, if any."""
+        """Return the spontaneous moves of the system, each with its time window from now on, or with its timer."""
         ...
 
     def do(self, way: SystemMove, /) -> Happening:
-        """Make one of these moves."""
+        """Make one of the spontaneous moves, and return what the system does."""
         ...
 
 
 @dataclass(slots=True)
 class System:
-    """A simulated system that conforms to a spec: it takes any input, and does what the spec allows.
+    """A simulated system that conforms to a spec: the system takes any input, and does what the spec allows.
 
-    `spec` is its model, `state` its current state; `random` decides where the spec leaves a choice. `port` returns the
-    port of an output that does not name one. `invent` returns a value where the spec gives only a class or a test;
-    where the spec has an `Accept`, `invent` returns its outputs: a tuple of values, or one value for each port of the
-    `Accept`. `otherwise` returns possible moves on an input that the spec does not specify; without it, or if it
-    returns none, the system ignores such an input.
+    The `spec` is the model of the system, and `state` is its current state. Where the spec allows several transitions,
+    `random` chooses one. `port` returns the port of an output that does not name its port. Where the spec gives only a
+    class or a test for an output, `invent` returns a value. For an `Accept`, `invent` returns its outputs: a tuple of
+    values, or a dict with such a tuple for each port. `otherwise` returns the possible moves on an input that the spec
+    does not specify. If there are no such moves, the system ignores the input.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto
@@ -101,11 +102,11 @@ class System:
 
     @property
     def timers(self) -> tuple[TimerAction, ...]:
-        """Return the timers that run from the beginning."""
+        """Return the timers that run when the system starts."""
         return self.spec.timers
 
     def take(self, inp: object) -> Happening:
-        """Take an input: make one of the transitions that the spec allows."""
+        """Take an input, and make one of the transitions that the spec allows."""
         ways = list(self.spec.step(self.state, inp))
         if not ways and self.otherwise is not None:
             ways = list(self.otherwise(self.state, inp))
@@ -116,7 +117,7 @@ class System:
         return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
 
     def do(self, way: SystemMove) -> Happening:
-        """Make one transition."""
+        """Make this transition, and return what the system does."""
         return self._make([way])
 
     def _make(self, ways: Sequence[SystemMove]) -> Happening:
@@ -163,11 +164,11 @@ MutationKind = Literal["output", "transfer", "missing", "surplus", "late", "earl
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One wrong transition of a system: in `state`, on `input` (None: spontaneous); `kind` says what is wrong.
+    """One wrong transition of a system, in the given `state` on the given `input` (None: a spontaneous transition).
 
-    `instead` is the wrong output or next state; for the kinds `late` and `early`, it has the seconds by which the
-    transition's window moves, or the timers that the transition starts. With the kind `dead`, the transition never
-    happens, as if a timer did not expire.
+    The `kind` says what is wrong, for example a missing output. `instead` is the wrong output or the wrong next state.
+    With the kinds `late` and `early`, `instead` is the number of seconds by which the time window moves, or the timers
+    that the transition starts. With the kind `dead`, the transition never happens, as if a timer did not expire.
 
     >>> Mutation("output", False, "press", instead="clack").instead
     'clack'
@@ -180,7 +181,7 @@ class Mutation:
 
 
 def faulty(spec: Spec[Any, Any], fault: Mutation) -> Spec[Any, Any]:
-    """Return a spec with one wrong transition (the mutation): a system made from it does not conform to the given spec.
+    """Return a spec with one wrong transition; a system made from that spec does not conform to the given spec.
 
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, "click")], False, ["press"])

@@ -28,10 +28,12 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """The bounds of a simulated world's times, in seconds: `latency` of one way through a port, `busy` for one input.
+    """The largest times in a simulated world, in seconds.
 
-    `spontaneous` is the mean pause before a spontaneous output. `chance` says how times are drawn: uniformly; always at
-    one end of their bounds (`extreme`); or with every latency of a port in one direction at the same end (`lopsided`).
+    A message takes at most `latency` seconds through a port in one direction. The system needs at most `busy` seconds
+    for an input. The mean pause before a spontaneous output is `spontaneous` seconds. `chance` says how the simulation
+    draws times: `uniform` draws evenly between the smallest and the largest time, and `extreme` draws only one of these
+    two. With `lopsided`, all messages through a port in one direction take the smallest time, or all take the largest.
 
     >>> TimeBounds(latency=0.01, chance="extreme").busy
     0.002
@@ -45,15 +47,17 @@ class TimeBounds:
 
 @dataclass(slots=True)
 class World:
-    """A simulated `system` behind its ports. Time (`now`, in seconds) is virtual; it passes with `advance`.
+    """A simulated `system` behind its ports, in virtual time.
 
-    `random` gives all random numbers, and `bounds` the limits of all times. `arrived` has the outputs that came, until
-    someone takes them.
+    The time `now` is in seconds, and it passes only when the caller calls `advance`. All random numbers come from
+    `random`, and the `bounds` limit all times. The list `arrived` has the outputs that came and that nobody has taken
+    yet.
 
-    `ignoring`: an input that changes nothing leaves the timers of the state running, instead of restarting them.
-    `wavering`: whenever a move, by an input or spontaneous, leads back into the same state, chance decides whether the
-    timers of the state run on or restart; also, the system may have entered the initial state before the start.
-    `choosy`: chance picks the next of the inputs waiting on different ports, instead of the one waiting longest.
+    If `ignoring` is true, an input that does not change the state leaves the timers of the state running; by default
+    they restart. If `wavering` is true, chance decides whether the timers restart when a move leads back into the same
+    state; the system may also have entered its initial state before the start. If `choosy` is true, chance decides
+    which of the inputs on different ports the system takes next; by default the system takes the input that has waited
+    longest.
 
     >>> from random import Random
     >>> from otf.simulate import System
@@ -92,14 +96,14 @@ class World:
         self._start(self.system.timers, began)
 
     def send(self, inp: object, port: str) -> None:
-        """Send an input: it arrives within the latency, after everything sent on the port before."""
+        """Send an input, which arrives within the latency, and after all inputs sent on its port before."""
         if isinstance(inp, Idle):
             return
         at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
         self._at(at, partial(self._reach, inp, port))
 
     def advance(self, until: float) -> None:
-        """Let time pass until something arrives, or at most until `until`."""
+        """Let time pass until an output arrives, but at most until the time `until`."""
         while not self.arrived and self._due and self._due[0][0] <= until:
             self.now, _, action = heapq.heappop(self._due)
             action()
@@ -107,7 +111,7 @@ class World:
             self.now = max(self.now, until)
 
     def stand_still(self, until: float) -> None:
-        """Let nothing happen until then: on a stalled machine, everything due happens at the end."""
+        """Let time pass while nothing happens, as on a stalled machine; everything due happens at `until`."""
         self._due = [(max(time, until), order, action) for time, order, action in self._due]
         heapq.heapify(self._due)
         self._free = max(self._free, until) if self._free > self.now else self._free

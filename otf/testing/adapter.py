@@ -25,11 +25,12 @@ _FLOOD: Final = 100_000
 
 @dataclass(frozen=True)
 class Echo:
-    """An open `line` to a system that sends back each frame, and ends after it has sent back `bye`.
+    """An open `line` to a system that sends back each frame, for the checks of an adapter.
 
-    `ending` is the reason of that end; None means that this system never ends. `ended` waits until the adapter can see
-    the end; if the adapter sees it only by sending more (UDP), `ended` sends something. `data` is a frame with whatever
-    bytes this line can carry; `frame` turns a short text into a frame, if not all bytes are one.
+    The system ends after it has sent back the frame `bye`. `ending` is the reason that the adapter gives for that end,
+    or None if the system never ends. `ended` waits until the adapter can see the end. If an adapter sees the end only
+    when it sends more, as over UDP, `ended` sends something. `data` is a frame with all bytes that this line can carry.
+    `frame` turns a short text into a frame, for a line that does not carry all bytes.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess
@@ -55,11 +56,11 @@ Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
 
 
 def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
-    """Test an adapter with each of `ADAPTER_CHECKS`, on asyncio and, where it is installed, on trio.
+    """Test an adapter with each of `ADAPTER_CHECKS`, on asyncio and, if trio is installed, on trio.
 
-    Raises AssertionError that states the broken promise; must not be called from within an event loop. In this example
-    a library calls back from its own thread. Its line hands frames over through a queue, and wakes the runner through a
-    socket, whose descriptor the runner watches:
+    `check_adapter` raises AssertionError with the promise that the adapter breaks. Do not call `check_adapter` from
+    within an event loop. In this example a library calls back from its own thread. The adapter's line hands frames over
+    through a queue, and wakes otf through a socket whose descriptor otf watches:
 
     >>> import queue, socket, threading
     >>> from contextlib import asynccontextmanager, contextmanager

@@ -25,13 +25,13 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
-    """Test a codec. Raises AssertionError that names the value or the bytes at fault.
+    """Test a codec; raise AssertionError that names the value or the bytes at fault.
 
-    For each of `values`, `decode(port, encode(value)) == value`. The codec need not read `inputs` back, but encodes
-    each of them twice to the same bytes. `frames` are pairs of a port and the bytes of a frame as the system sends it:
-    each decodes, and `encode(decode(port, data)) == data`, unless `encode` raises CodecError. On all these ports, and
-    on `ports`, `rounds` random frames and as many damaged ones raise nothing but CodecError. All values belong to
-    `codec.types`.
+    The codec must decode each of the `values` from its own bytes: `decode(port, encode(value)) == value`. The codec
+    need not decode `inputs`, but must encode each input to the same bytes twice. `frames` are pairs of a port and the
+    bytes of a frame that the system sends. The codec must decode each such frame, and `encode` must return the frame's
+    bytes again or raise CodecError. On all these ports, and on `ports`, the codec gets `rounds` random frames and
+    `rounds` damaged frames, and may raise nothing but CodecError. All values must belong to `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 

@@ -72,19 +72,19 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
-    """Test a framing. Raises AssertionError that names the cut, the frame or the bytes at fault.
+    """Test a framing; raise AssertionError that names the cut, the frame or the bytes at fault.
 
-    `frames` come out again unchanged and in order, wherever their stream is cut. `wire` returns the bytes of a frame as
-    the system sends it, by default those of `pack`. `exchanges` are for a framing that must see a request to know the
-    length of the answer: pairs of a request and the answering frame as it is on the wire. The check packs each request
-    before the bytes of its answer come.
+    The framing must return the `frames` unchanged and in order, at whatever places their stream is cut. `wire` returns
+    the bytes of a frame as the system sends it (default: the bytes of `pack`). Some framings must see a request to know
+    the length of its answer. For such a framing, `exchanges` are pairs of a request and the bytes of its answer on the
+    wire.
 
-    With `largest`, a frame of that many bytes arrives whole. One with a byte more arrives with a `trouble`, and the
-    frame after it is right again. `sized` makes a frame of a given size. Each of `endless`, repeated without end, takes
-    bounded memory. Noise and damaged streams raise nothing.
+    With `largest`, a frame of that many bytes must arrive whole. A frame with one more byte must arrive with a
+    `trouble`, and the frame after it without. `sized` makes a frame of a given size. Each of the `endless` bytes,
+    repeated without end, must need only bounded memory. Random bytes and damaged streams must not raise an exception.
 
-    A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`.
-    In this example an answer has as many bytes as the request asked for:
+    A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`. In
+    this example an answer has as many bytes as the request asked for:
 
     >>> from otf.framing import Frame
     >>> class Asked:
