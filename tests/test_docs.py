@@ -55,7 +55,7 @@ VARIES = (
     (re.compile(r"^\d+ outputs? came after the quiescence time.*\n", re.MULTILINE), ""),
     # on a busy machine the short campaign of a page counts as slow
     (re.compile(r"^spent: .*\n", re.MULTILINE), ""),
-    (re.compile(r"^time: .*\n  to save time: .*\n", re.MULTILINE), ""),
+    (re.compile(r"^time: .*\n(?:  to save time: .*\n)?", re.MULTILINE), ""),
     (re.compile(r"^otf: paths: .*\n?", re.MULTILINE), ""),
     # of a model with windows a trace has the stalls of the machine, and its verdict counts what they left open
     (re.compile(r"^ *(?:…|\d+\.\d+)? *stall \(.*\n", re.MULTILINE), ""),
