@@ -1,7 +1,7 @@
-"""Codecs: pure functions between values and the bytes of a port.
+"""Codecs are pure functions between the values of a model and the bytes of a port.
 
-This module has their interface, the inputs that act on a port instead of sending bytes, and a codec for lines of text.
-In that codec, each dataclass has a pattern with its fields in braces; plain text and numbers have the pattern `{}`.
+This module has the interface `Codec`, the inputs that act on a port instead of sending bytes (`PortAction`), and
+`lines`, a codec for lines of text. Each type of a `lines` codec has a pattern, such as "coin {cents}".
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """An input that acts on the port itself instead of sending bytes: a codec returns it in place of bytes.
+    """An action on the port itself; a codec returns it instead of bytes if an input connects, closes or resets a port.
 
-    Some actions open and close a connection, and some send a break or a pulse on a serial line. Others run a command of
-    the bench, which resets a board or switches its power: `Life(actions={"console": {PortAction.RESET: ["st-flash",
-    "reset"]}})`. If the tester ends a connection, no output follows; if the system ends it, the output is `Ended`.
+    Some actions open or close a connection, and some send a break or a pulse on a serial line. Other actions run a
+    command of the bench that resets a board or switches its power: `Life(actions={"console": {PortAction.RESET:
+    ["st-flash", "reset"]}})`. If otf ends a connection, no output follows. If the system ends a connection, the output
+    is `Ended`.
 
     >>> from otf.codec import lines
     >>> class Hangup: pass
@@ -63,11 +64,11 @@ class PortAction(Enum):
 
 
 class Codec(Protocol):
-    """Turns values into bytes and back, and knows the port of each value.
+    """A codec turns values into bytes and back, and knows the port of each value.
 
-    The adapter does the framing: `encode` returns one whole frame, and `decode` receives one. Both are pure functions:
-    equal arguments always give equal results, which otf may cache. Anything that changes from message to message, such
-    as a sequence number or a time, belongs in the values.
+    The adapter does the framing: the codec's `encode` returns one whole frame, and `decode` receives one. Both methods
+    are pure functions, and otf may cache their results. Anything that changes from message to message, such as a
+    sequence number or a time, must be part of the value.
 
     >>> class Numbers:
     ...     types = (int,)
@@ -81,27 +82,28 @@ class Codec(Protocol):
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of all inputs and outputs; otf needs them to read traces."""
+        """Return the types of all inputs and outputs; otf needs the types to read traces."""
         ...
 
     def port(self, value: object) -> str:
-        """Return the name of a value's port; "" for the only one."""
+        """Return the name of the port that carries a value; "" if the bench has only one port."""
         ...
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its action on the port. Raises CodecError if it cannot be encoded."""
+        """Return the bytes of an input, or its action on the port. Raises CodecError if the input cannot be encoded."""
         ...
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output with these bytes on `port`. Raises CodecError, ValueError or struct.error if there is none.
+        """Return the output that these bytes on `port` mean. Raises CodecError, ValueError or struct.error without one.
 
-        Any other exception may be a mistake of the codec: then the run is inconclusive rather than failed.
+        If `decode` raises any other exception, the codec may be wrong, and so the path is inconclusive rather than
+        failed.
         """
         ...
 
 
 def types_of(codec: Codec | None) -> tuple[type, ...]:
-    """Return the types that a codec lists, if each is a class that a value can be compared with, else ().
+    """Return the types that a codec lists; () if one of them is not a class whose instances can be compared.
 
     >>> types_of(lines({int: "{}"})), types_of(None)
     ((<class 'int'>,), ())
@@ -111,13 +113,13 @@ def types_of(codec: Codec | None) -> tuple[type, ...]:
 
 
 class OnePort:
-    """A codec for the only port of a bench, or for the port with its `name`."""
+    """A codec for the only port of a bench, or for the port with the name in its field `name`."""
 
     __slots__ = ()
     name: str
 
     def port(self, value: object) -> str:
-        """Return the name of the port."""
+        """Return the name of the codec's only port."""
         del value
         return self.name
 
@@ -128,7 +130,7 @@ PLAIN: Final = (int, float, str)
 
 @dataclass(frozen=True, slots=True)
 class LineForm:
-    """How values of one type are written as a line, and read from one."""
+    """A `LineForm` writes the values of one type as a line, and reads them from a line."""
 
     kind: type[Any]
     pattern: str
@@ -151,10 +153,11 @@ class LineForm:
 
 @dataclass(frozen=True, slots=True)
 class LineCodec:
-    """A codec in which each value is one line of text; made by `lines`.
+    """The codec in which each value is one line of text; `lines` makes it.
 
-    `rows` are the types with their patterns. `name` is the port of all inputs, unless `port_field` names the field that
-    has the port. `encoding` is that of the text.
+    `rows` maps the types of the codec to their patterns. `name` is the port of all inputs, unless a field of each input
+    names its port: `port_field` is the name of that field. `encoding` is the character encoding of the lines, such as
+    "utf-8".
 
     >>> @dataclass(frozen=True)
     ... class Ping: pass
@@ -169,15 +172,15 @@ class LineCodec:
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the dataclasses that have a pattern."""
+        """Return the types that have a pattern."""
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the name of the only port, or the port named in a field of the value."""
+        """Return the name of the only port, or the port that a field of the value names."""
         return str(getattr(value, self.port_field, "")) if self.port_field else self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the line of a value, without its end, or its port action. Raises CodecError if it has neither."""
+        """Return the line of a value without its line end, or its port action. Raises CodecError if it has neither."""
         for row in self.rows:
             if row.kind is type(value):
                 return row.port_action or self._line(value, row.text(value))
@@ -185,7 +188,7 @@ class LineCodec:
         raise CodecError(message)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the value of the first pattern that matches the whole line. Raises CodecError if none does."""
+        """Return the value of the first pattern that matches the whole line. Raises CodecError if none matches."""
         try:
             text = data.decode(self.encoding)
         except UnicodeError as error:
@@ -213,14 +216,14 @@ class LineCodec:
 def lines(
     patterns: Mapping[type[Any], str | PortAction], *, port: str = "", port_field: str = "", encoding: str = "utf-8"
 ) -> LineCodec:
-    """Return the codec in which each value is one line of text; fields may be int, float or str.
+    """Return the codec in which each value is one line of text; the fields of a value may be int, float or str.
 
-    A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` is any line of text.
+    A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 
-    `port` is the name of the port. If there are several ports, such as the clients of a server, each dataclass has a
-    field `port_field` that names the port of a value; this field is not in the patterns. With a `PortAction` instead of
-    a pattern, a dataclass is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. Raises UsageError for a
-    pattern that does not fit its dataclass, or that another dataclass has too.
+    `port` is the name of the port. On a bench with several ports, such as the clients of a server, each dataclass has a
+    field that names its port. `port_field` is the name of this field, and no pattern contains it. A dataclass with a
+    `PortAction` instead of a pattern is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. `lines` raises
+    UsageError if a pattern does not fit its dataclass, or if two dataclasses have the same pattern.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

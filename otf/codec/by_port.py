@@ -1,4 +1,4 @@
-"""One codec made of a codec for each port; and values that name their port, for clients that send the same messages."""
+"""A codec that is made of one codec for each port, and values that name their port, for clients with equal messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from otf.values.text import COMPARED, ENVELOPES
 
 @dataclass(frozen=True, slots=True, repr=False)
 class At:
-    """A `message` on a `port`, if several ports carry the same messages: see `codecs`.
+    """A `message` together with its `port`, for a bench in which several ports carry the same messages: see `codecs`.
 
     >>> At("alice", "GET /")
     'GET /' on alice
@@ -35,19 +35,22 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec for each port (`by_port`); made by `codecs`. It wraps messages of ports in `alike` in an `At`."""
+    """The codec that holds a codec for each port (`by_port`); `codecs` makes it.
+
+    `alike` names the ports that carry the same messages: the codec wraps each of their messages in an `At`.
+    """
 
     by_port: Mapping[str, Codec]
     alike: frozenset[str]
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of all ports."""
+        """Return the types of the values on all ports."""
         kinds = dict.fromkeys(kind for codec in self.by_port.values() for kind in codec.types)
         return (*([At] if self.alike else []), *kinds)
 
     def port(self, value: object) -> str:
-        """Return the port of a value. Raises CodecError if it has none."""
+        """Return the port of a value. Raises CodecError if no port carries the value."""
         if isinstance(value, At) and value.port in self.alike:
             return value.port
         found = (port for port, codec in self.by_port.items() if port not in self.alike and type(value) in codec.types)
@@ -58,15 +61,15 @@ class PortCodecs:
         return port
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its action, from the codec of its port. Raises CodecError."""
+        """Return what the codec of the input's port makes of the input: bytes, or an action. Raises CodecError."""
         return self.by_port[self.port(value)].encode(value.message if isinstance(value, At) else value)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output with these bytes, from the codec of the port. Raises what that codec raises."""
+        """Return the output that the port's codec makes of these bytes. Raises whatever that codec raises."""
         return self._at(port, self.by_port[port].decode(port, data))
 
     def decode_input(self, port: str, data: bytes) -> object:
-        """Return the input with these bytes, from the codec of the port. Raises what that codec raises."""
+        """Return the input that the port's codec makes of these bytes. Raises whatever that codec raises."""
         codec = self.by_port[port]
         return self._at(port, getattr(codec, "decode_input", codec.decode)(port, data))
 
@@ -78,10 +81,11 @@ MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each p
 
 
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
-    """Return the codec of a bench with several ports: a codec for each, by name, or in a dict for other names.
+    """Return the codec of a bench with several ports, made of one codec for each port.
 
-    The type of a value determines its port. If two ports share a type, as two clients of one server do, both inputs and
-    outputs name the port: `At("alice", Get("/"))`. Raises UsageError without ports.
+    A keyword argument names a port and gives its codec. A dict does this for ports whose names are not identifiers. The
+    type of a value determines its port. If two ports share a type, as two clients of one server do, inputs and outputs
+    name the port: `At("alice", Get("/"))`. `codecs` raises UsageError if it is called without ports.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

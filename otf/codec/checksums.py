@@ -1,6 +1,7 @@
-"""Fields computed from the bytes of other fields: lengths, sums and cyclic redundancy checks.
+"""Fields that a codec computes from the bytes of other fields: lengths, sums and cyclic redundancy checks.
 
-They are not part of a value: encoding computes them, and decoding rejects a frame in which one is wrong.
+A computed field is not part of the value. The codec computes the field when it encodes a message, and rejects a frame
+in which the field is wrong.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ _TOP: Final = 0xFF
 
 @dataclass(frozen=True)
 class Computed(Format):
-    r"""The format of a `number` that `compute` makes of the fields from `first` to `last`; "" is an end of the message.
+    r"""The format of a field that holds a `number` computed from other fields, such as a length or a checksum.
 
-    `is_length`: it is a length, not a checksum.
+    `compute` is the function that makes the number from the bytes of the fields `first` to `last`. An empty `first` or
+    `last` stands for that end of the message. `is_length` is true if the number is a length, not a checksum.
 
     >>> Computed(u8, len).of(b"abc")
     b'\x03'
@@ -37,26 +39,26 @@ class Computed(Format):
 
     @property
     def size(self) -> int:
-        """Return the number of its bytes."""
+        """Return how many bytes the number has."""
         return self.number.width
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format; its field has the type int."""
+        """Return this format. Raises UsageError if the type of the field is not int."""
         del inner
         if hint is not int:
             raise UsageError(f"what is computed has the type int, not {hint}")
         return self
 
     def of(self, data: bytes) -> bytes:
-        """Return the bytes of the number for these bytes. Raises OverflowError if it is too large."""
+        """Return the bytes of the number that is computed from `data`. Raises OverflowError if it is too large."""
         return self.number.write(self.compute(data))
 
 
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
-    r"""Return the format of a field with the length of the fields from `first` to `last`; by default of all after it.
+    r"""Return the format of a field with the length in bytes of the fields `first` to `last`; by default all after it.
 
-    The length is in bytes. If a protocol counts differently, the number sent is the length plus `plus`. For the length
-    of a single field, prefer `raw`, `text` or `sized`.
+    If a protocol counts differently, for instance with the header included, the codec adds `plus` to the length. For
+    the length of a single field, prefer `raw`, `text` or `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")
@@ -66,9 +68,9 @@ def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) ->
 
 
 def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = "", last: str = "") -> Computed:
-    """Return the format of a field with the checksum of the fields from `first` to `last`; by default of all before it.
+    """Return the format of a field with the checksum of the fields `first` to `last`; by default of all before it.
 
-    `compute` is one of the functions here, or your own; its results must fit into the number.
+    `compute` is a checksum function of this module, such as `crc32`, or your own; its result must fit into `number`.
 
     >>> from otf.codec.fields import u16be
     >>> checksum(crc16_modbus, u16be).of(b"123456789").hex()
@@ -78,7 +80,7 @@ def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = 
 
 
 def sum8(data: bytes) -> int:
-    """Return the sum of the bytes, modulo 256.
+    """Return the sum of the bytes modulo 256.
 
     >>> sum8(b"123456789")
     221
@@ -87,7 +89,7 @@ def sum8(data: bytes) -> int:
 
 
 def lrc8(data: bytes) -> int:
-    """Return the number that makes the sum of all bytes 0, modulo 256 (Modbus ASCII, Intel HEX).
+    """Return the number that brings the sum of all bytes to 0 modulo 256, as Modbus ASCII and Intel HEX use it.
 
     >>> lrc8(b"123456789")
     35
@@ -96,7 +98,7 @@ def lrc8(data: bytes) -> int:
 
 
 def xor8(data: bytes) -> int:
-    """Return the exclusive or of the bytes (NMEA 0183).
+    """Return the exclusive or of all bytes, as NMEA 0183 uses it.
 
     >>> xor8(b"123456789")
     49
@@ -105,7 +107,7 @@ def xor8(data: bytes) -> int:
 
 
 def crc8(data: bytes) -> int:
-    """Return the CRC-8/SMBUS: polynomial 0x07, from 0.
+    """Return the checksum CRC-8/SMBUS of the bytes: polynomial 0x07, initial value 0.
 
     >>> hex(crc8(b"123456789"))
     '0xf4'
@@ -114,7 +116,7 @@ def crc8(data: bytes) -> int:
 
 
 def crc8_maxim(data: bytes) -> int:
-    """Return the CRC-8/MAXIM-DOW of 1-Wire: polynomial 0x31, reflected, from 0.
+    """Return the checksum CRC-8/MAXIM-DOW of the bytes, used on 1-Wire: polynomial 0x31, reflected, initial value 0.
 
     >>> hex(crc8_maxim(b"123456789"))
     '0xa1'
@@ -123,7 +125,9 @@ def crc8_maxim(data: bytes) -> int:
 
 
 def crc16_modbus(data: bytes) -> int:
-    """Return the CRC-16/MODBUS: polynomial 0x8005, reflected, from 0xFFFF. Modbus RTU sends it little-endian.
+    """Return the checksum CRC-16/MODBUS of the bytes: polynomial 0x8005, reflected, initial value 0xFFFF.
+
+    Modbus RTU sends this checksum little-endian.
 
     >>> hex(crc16_modbus(b"123456789"))
     '0x4b37'
@@ -132,7 +136,7 @@ def crc16_modbus(data: bytes) -> int:
 
 
 def crc16_arc(data: bytes) -> int:
-    """Return the CRC-16/ARC: polynomial 0x8005, reflected, from 0.
+    """Return the checksum CRC-16/ARC of the bytes: polynomial 0x8005, reflected, initial value 0.
 
     >>> hex(crc16_arc(b"123456789"))
     '0xbb3d'
@@ -141,7 +145,9 @@ def crc16_arc(data: bytes) -> int:
 
 
 def crc16_x25(data: bytes) -> int:
-    """Return the CRC-16/IBM-SDLC of HDLC and PPP: polynomial 0x1021, reflected, from 0xFFFF, inverted.
+    """Return the checksum CRC-16/IBM-SDLC of the bytes, used by HDLC and PPP.
+
+    Its polynomial is 0x1021, reflected; its initial value is 0xFFFF, and the result is inverted.
 
     >>> hex(crc16_x25(b"123456789"))
     '0x906e'
@@ -150,7 +156,7 @@ def crc16_x25(data: bytes) -> int:
 
 
 def crc16_ccitt(data: bytes) -> int:
-    """Return the CRC-16/IBM-3740, often named CCITT-FALSE: polynomial 0x1021, from 0xFFFF.
+    """Return the checksum CRC-16/IBM-3740 of the bytes, often named CCITT-FALSE: polynomial 0x1021, initially 0xFFFF.
 
     >>> hex(crc16_ccitt(b"123456789"))
     '0x29b1'
@@ -159,7 +165,7 @@ def crc16_ccitt(data: bytes) -> int:
 
 
 def crc16_xmodem(data: bytes) -> int:
-    """Return the CRC-16/XMODEM: polynomial 0x1021, from 0.
+    """Return the checksum CRC-16/XMODEM of the bytes: polynomial 0x1021, initial value 0.
 
     >>> hex(crc16_xmodem(b"123456789"))
     '0x31c3'
@@ -168,7 +174,7 @@ def crc16_xmodem(data: bytes) -> int:
 
 
 def crc32(data: bytes) -> int:
-    """Return the CRC-32 of Ethernet and zip.
+    """Return the checksum CRC-32 of the bytes, used by Ethernet and zip.
 
     >>> hex(crc32(b"123456789"))
     '0xcbf43926'

@@ -1,4 +1,4 @@
-"""The formats of fields with parts: lists, anything after its length, and bits."""
+"""The formats of fields that have parts: lists, fields with a length in front, and groups of bits."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class _Items(Format):
 
 
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
-    r"""Return the format of a tuple: a fixed number of items, items behind their number, or all the `rest`.
+    r"""Return the format of a tuple: a fixed number of items, items after their number, or items to the end (`rest`).
 
-    `each` is the format of an item; if the items are dataclasses, it is theirs. The type of the field is tuple[X, ...].
+    `each` is the format of an item; leave it out if the items are dataclasses, whose fields have formats. A field with
+    this format has the type tuple[X, ...].
 
     >>> from otf.codec.fields import u8, u16be
     >>> items(u8, u16be).bound(tuple[int, ...], print).write((1, 2))
@@ -83,9 +84,9 @@ class _Sized(Format):
 
 
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
-    r"""Return the format of a field that has a given number of bytes, or that stands behind its length in bytes.
+    r"""Return the format of a field that has a fixed number of bytes, or that follows its own length in bytes.
 
-    `inner` is the format of the content; leave it out for a dataclass, whose fields have formats.
+    `inner` is the format of the content; leave it out if the content is a dataclass, whose fields have formats.
 
     >>> from otf.codec.fields import u8, u16be
     >>> sized(u16be, items(rest, u8)).bound(tuple[int, ...], print).write((1, 2))
@@ -118,10 +119,10 @@ class _Bits(Format):
 
 
 def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
-    """Return the format of small numbers in whole bytes: the width of each in bits, the highest bits first.
+    """Return the format of small numbers packed into whole bytes, from the widths of the numbers in bits.
 
-    The type of the message's field is tuple[int, ...], or a NamedTuple with one field for each width. For flags, use
-    the format of a number, and an IntFlag as the type.
+    The first number takes the highest bits. A field with this format has the type tuple[int, ...], or a NamedTuple with
+    one field for each width. For flags, use the format of a number instead, such as `u8`, and an IntFlag as the type.
 
     >>> bits(4, 4).bound(tuple[int, ...], print).write((4, 5)).hex()
     '45'

@@ -1,7 +1,7 @@
-"""The formats of fields in a binary message: numbers, bytes, texts, lists and bits, each annotating a type.
+"""The formats of the fields of a binary message: numbers, bytes, texts, lists and bits.
 
-`otf.codec.records` makes a codec from dataclasses whose fields have these formats. All of them are strict: a value has
-only one form in bytes, so that whatever was decoded encodes to the same bytes again.
+A format annotates the type of a dataclass field, and `otf.codec.records` makes a codec from such dataclasses. All
+formats are strict: a value has only one form in bytes, so a decoded value encodes to the bytes that it came from.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ Inner: TypeAlias = Callable[[Any], "Format"]
 
 
 class Format:
-    r"""How to write the values of one field. `size` is the number of its bytes, None if it varies.
+    r"""A format reads and writes the values of one field of a message.
 
-    `is_open`: it takes all bytes there are, up to a limit. `fixed` maps positions to bytes that are always the same.
+    `size` is the number of bytes that each value takes, None if values differ in length. `is_open` is true if the
+    format takes all bytes that it gets, up to a limit. `fixed` maps positions in the field to bytes that are the same
+    in all values.
 
     >>> u16be.write(258), u16be.read(b"..\1\2", 2, 4)
     (b'\x01\x02', (258, 4))
@@ -33,23 +35,24 @@ class Format:
     fixed: Mapping[int, int] = MappingProxyType({})
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format for a field of this type; `inner` makes the formats of parts. Raises UsageError."""
+        """Return this format for a field of the type `hint`; `inner` makes the formats of parts. Raises UsageError."""
         raise NotImplementedError
 
     def read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
-        """Return the value that begins at this position, and where it ends. Raises CodecError."""
+        """Return the value that begins at the position `at`, and the position where it ends. Raises CodecError."""
         raise NotImplementedError
 
     def write(self, value: Any) -> bytes:
-        """Return the bytes of a value. Raises any exception if it has none."""
+        """Return the bytes of a value. Raises any exception if the value has none."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Number(Format):
-    r"""An integer of `width` bytes; for a field of type int, bool, an Enum of integers, a Flag, or a Literal of these.
+    r"""The format of an integer of `width` bytes; the field has the type int, bool, Flag, an integer Enum, or Literal.
 
-    `order` is that of its bytes. `signed`: it may be negative, as two's complement.
+    `order` is the byte order of the number: "big" or "little". `signed` is true if the number may be negative, as two's
+    complement.
 
     >>> Number(3, "big").write(1)
     b'\x00\x00\x01'
@@ -61,11 +64,11 @@ class Number(Format):
 
     @property
     def size(self) -> int:
-        """Return the number of its bytes."""
+        """Return how many bytes the number has."""
         return self.width
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format; if only some values are allowed, with a table of these."""
+        """Return this format; for an Enum or a Literal, it allows only the values of that type."""
         del inner
         if hint is int:
             return self
@@ -74,7 +77,7 @@ class Number(Format):
         return _Table(self, _allowed(self, hint))
 
     def read(self, data: bytes, at: int, end: int) -> tuple[int, int]:
-        """Return the number at this position."""
+        """Return the number at the position `at`, and the position where it ends. Raises CodecError."""
         stop = at + self.width
         if stop > end:
             raise too_short(self.width, at, end)
@@ -83,7 +86,7 @@ class Number(Format):
         return int.from_bytes(data[at:stop], self.order, signed=self.signed), stop
 
     def write(self, value: int) -> bytes:
-        """Return the bytes of a number."""
+        """Return the bytes of a number. Raises OverflowError if the number does not fit."""
         return value.to_bytes(self.width, self.order, signed=self.signed)
 
 
@@ -147,7 +150,10 @@ def _allowed(number: Number, hint: Any) -> dict[int, Any]:
 
 @dataclass(frozen=True)
 class Extent:
-    r"""Where a field ends: after `size` bytes, or as many as the `prefix` says, at a `stop` mark, or with the message.
+    r"""An extent says where a field of a message ends; `Extent()` ends with the message.
+
+    `size` is the number of bytes of the field. `prefix` is the format of a number before the field, which has the
+    length of the field. `stop` is the mark that ends the field.
 
     >>> Extent(prefix=u8).write(b"abc"), Extent(stop=b"\0").read(b"abc\0d", 0, 5)
     (b'\x03abc', (b'abc', 4))
@@ -158,7 +164,7 @@ class Extent:
     stop: bytes = b""
 
     def read(self, data: bytes, at: int, end: int) -> tuple[bytes, int]:
-        """Return these bytes, and where the next field begins. Raises CodecError."""
+        """Return the bytes of the field, and where the next field begins. Raises CodecError if there are too few."""
         if self.stop:
             found = data.find(self.stop, at, end)
             if found < 0:
@@ -168,7 +174,7 @@ class Extent:
         return data[first:last], last
 
     def limits(self, data: bytes, at: int, end: int) -> tuple[int, int]:
-        """Return where these bytes begin and end. Raises CodecError."""
+        """Return where the bytes of the field begin and end. Raises CodecError if the message is too short."""
         wanted = self.size
         if self.prefix is not None:
             wanted, at = self.prefix.read(data, at, end)
@@ -179,7 +185,7 @@ class Extent:
         return at, at + wanted
 
     def write(self, raw: bytes) -> bytes:
-        """Return the bytes with whatever marks their end or length. Raises ValueError."""
+        """Return the bytes of the field with their length before them or the mark after them. Raises ValueError."""
         if self.stop and (raw + self.stop).find(self.stop) != len(raw):
             raise ValueError(f"{raw!r} has the mark {self.stop!r} that ends it")
         if self.size is not None and len(raw) != self.size:
@@ -192,7 +198,7 @@ rest: Final = Extent()
 
 
 def until(stop: bytes) -> Extent:
-    r"""Return the extent of a field that ends at a mark; the bytes of the field must not contain the mark.
+    r"""Return the extent of a field that ends at the mark `stop`; the bytes of the field must not contain the mark.
 
     >>> text(until(b"\0")).write("abc")
     b'abc\x00'
@@ -203,7 +209,7 @@ def until(stop: bytes) -> Extent:
 
 
 def extent_of(extent: int | Number | Extent) -> Extent:
-    """Return where a field ends: after a number of bytes or items, or after as many as the number before it says."""
+    """Return the extent of a field, given a fixed length, the format of a length before the field, or an extent."""
     if isinstance(extent, Number):
         if extent.signed:
             raise UsageError("a length has no sign: take u8, u16be, …")
@@ -257,7 +263,7 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of bytes: a fixed number, as many as a length before says, up to a mark, or all the rest.
+    r"""Return the format of a field of bytes: a fixed number, a length with the bytes after it, up to a mark, or all.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')
@@ -266,7 +272,9 @@ def raw(extent: int | Number | Extent) -> Format:
 
 
 def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes = b"") -> Format:
-    r"""Return the format of a text; a length counts its bytes. `pad` fills up a text of a fixed size.
+    r"""Return the format of a field of text; a length before the text counts its bytes, not its characters.
+
+    `encoding` is the character encoding of the text. `pad` is the byte that fills up a text of a fixed size.
 
     >>> text(u8).write("abc"), text(5, "ascii", pad=b" ").write("abc")
     (b'\x03abc', b'abc  ')
@@ -281,7 +289,7 @@ def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes =
 
 
 def too_short(wanted: int, at: int, end: int) -> CodecError:
-    """Return the error for a message that ends within a field."""
+    """Return the CodecError for a message that ends within a field."""
     return CodecError(f"{wanted} bytes are needed at byte {at}, and there are {max(end - at, 0)}")
 
 

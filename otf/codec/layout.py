@@ -24,7 +24,7 @@ _FRACTION: Final = re.compile(r"\.([0-9]*+)")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The fields of a line, each an int, float or str, and the texts around them: one more than the fields."""
+    """The fields of a line, each an int, float or str, and the texts before, between and after the fields."""
 
     texts: tuple[str, ...]
     kinds: tuple[type, ...]

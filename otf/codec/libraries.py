@@ -1,7 +1,7 @@
 """Codecs from existing definitions: construct's declarations, protobuf's classes, and msgspec's JSON and MessagePack.
 
-Each message is a dataclass with the same field names. construct and protobuf are extras of otf, and are never imported
-here: their declarations are objects that the caller has.
+Each message is a dataclass with the field names of the definition. construct and protobuf are extras of otf. otf never
+imports them: the caller passes the declarations as objects.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,10 +29,11 @@ def from_construct(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its declaration in the library construct.
 
-    The codec encodes and decodes the dataclasses `kinds`, as the first type that fits; it only encodes those in
-    `inputs`. `actions` are inputs that connect or close. With `exact`, bytes are undecodable if their message could be
-    written differently (with padding that is not zero, say). Fields may be dataclasses, enums, numbers, texts, bytes
-    and tuples. Raises UsageError for a field without a declaration, or of another type.
+    The codec encodes and decodes the dataclasses in `kinds`; bytes become the first dataclass that fits. The codec only
+    encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such as closing a connection.
+    With `exact`, bytes are undecodable if construct would write their message differently, for instance because padding
+    is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple. `from_construct` raises
+    UsageError for a field without a declaration, and for a field of another type.
 
     >>> from dataclasses import dataclass
     >>> from construct import Const, Int16ub, Struct
@@ -68,8 +69,8 @@ def from_protobuf(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its generated protobuf class.
 
-    A field that may be absent, such as one of a `oneof`, has the type `X | None`. Without `exact`, unknown fields are
-    ignored, and fields may come in any order. The rest is as for `from_construct`.
+    A field that may be absent, such as a field of a `oneof`, has the type `X | None`. Unless `exact` is true, the codec
+    ignores unknown fields and accepts fields in any order. All other arguments are the same as for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> from google.protobuf.duration_pb2 import Duration
@@ -97,10 +98,11 @@ def from_protobuf(
 def from_json(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    """Return the codec of these dataclasses as JSON objects, using msgspec.
+    """Return the codec of these dataclasses as JSON objects; the library msgspec reads and writes them.
 
-    A `ClassVar` with a value is a constant of the object, which tells messages apart. Without `exact`, other members
-    are ignored, and white space and order do not matter. The rest is as for `from_construct`.
+    A `ClassVar` with a value is a constant member of the object, which tells messages apart. Unless `exact` is true,
+    the codec ignores unknown members, white space and the order of members. All other arguments are the same as for
+    `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> from typing import ClassVar
@@ -118,7 +120,9 @@ def from_json(
 def from_msgpack(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses as MessagePack maps, using msgspec; the rest is as for `from_json`.
+    r"""Return the codec of these dataclasses as MessagePack maps; the library msgspec reads and writes them.
+
+    All arguments are the same as for `from_json`.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""A codec of dataclasses that another library reads and writes.
+"""A codec of dataclasses that another library, such as construct or protobuf, reads and writes.
 
-Its laws hold whatever the library does, because the codec checks. It sends a value only if its bytes read back as the
-same value. With `exact`, bytes are a message only if the library would write them in this way.
+The codec checks what the library does. It sends a value only if the value's bytes read back as the same value. With
+`exact`, it accepts received bytes only if the library would write the same bytes for their message.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _LONGEST: Final = 300  # the most characters of a library's reason
 
 @dataclass(frozen=True, slots=True)
 class MessageForm:
-    """How a library reads and writes the messages of one type, `kind`.
+    """A `MessageForm` says how a library reads and writes the messages of one type, `kind`.
 
-    `read` makes a message of bytes, `write` bytes of a message; `write` is None if the library only reads.
-
-    `endless`: nothing is sure about the time and memory that reading takes, so another process tries it first.
+    `read` is the function that turns bytes into a message. `write` is the function that turns a message into bytes,
+    None if the library only reads. `endless` is true if reading may take any amount of time and memory; the codec then
+    tries to read the bytes in another process first.
     """
 
     kind: type
@@ -42,9 +42,10 @@ class MessageForm:
 
 
 class CodecOptions(TypedDict, total=False):
-    """What each codec of a library takes besides its messages.
+    """The options that every codec of a library takes besides its messages.
 
-    `actions` are the inputs that reset the system or switch its power, `port` is the port of all inputs.
+    `actions` maps types of inputs to the `PortAction` that they cause, such as a reset. `port` is the name of the port
+    that all inputs use.
     """
 
     actions: Mapping[type, PortAction]
@@ -53,10 +54,11 @@ class CodecOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LibraryCodec(OnePort):
-    """A codec of dataclasses that a library reads and writes; made by `from_construct` and the like.
+    """The codec of dataclasses that a library reads and writes; `from_construct` and its siblings make it.
 
-    `forms` has the way to write each input, `outputs` the ways to read an output. `exact`: bytes are a message only if
-    the library would write them in this way. `name` is the port of all inputs.
+    `forms` maps each type of message to the `MessageForm` that writes it, or to a `PortAction`. `outputs` has the forms
+    that read an output. `exact` is true if the codec accepts only bytes that the library would write for their message.
+    `name` is the port that all inputs use.
 
     >>> from dataclasses import dataclass
     >>> from otf.codec.libraries import from_json
@@ -78,11 +80,11 @@ class LibraryCodec(OnePort):
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Return the types of all messages."""
+        """Return the types of all messages of the codec."""
         return tuple(self.forms)
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""
+        """Return the bytes of a message, or its action on the port. Raises CodecError if the message has neither."""
         form = self.forms.get(type(value))
         if form is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.forms)}")
@@ -100,7 +102,7 @@ class LibraryCodec(OnePort):
         return data
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with these bytes, of the first type that fits. Raises CodecError if there is none."""
+        """Return the message with these bytes, as the first type that fits. Raises CodecError if no type fits."""
         del port
         if self._endless:
             self._trial.check(data)
@@ -141,9 +143,9 @@ def library_codec(
     exact: bool,  # noqa: FBT001 -- the caller has named it
     options: CodecOptions,
 ) -> LibraryCodec:
-    """Return the codec of dataclasses with their declarations; `form` makes the reader and writer of each.
+    """Return the codec of dataclasses with their declarations; `form` makes the `MessageForm` of each dataclass.
 
-    Raises UsageError for an unknown option.
+    `library_codec` raises UsageError for an unknown option.
     """
     if unknown := options.keys() - CodecOptions.__annotations__.keys():
         raise UsageError(
@@ -157,7 +159,7 @@ def library_codec(
 
 
 def import_library(name: str, extra: str) -> Any:
-    """Return a library that is installed as an extra. Raises UsageError that says how to install it."""
+    """Return the module of a library that is an extra of otf. Raises UsageError that says how to install it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -165,7 +167,7 @@ def import_library(name: str, extra: str) -> Any:
 
 
 def check_names(kind: type, names: list[str | None], *more: str) -> None:
-    """Raise UsageError if a dataclass has a field that the declaration does not name, if it has names."""
+    """Raise UsageError if the declaration of a dataclass names its fields, but not all of them."""
     if names and (unknown := type_hints(kind).keys() - {*names, *more}):
         known = ", ".join(filter(None, names))
         raise UsageError(f"{kind.__name__}.{min(unknown)} is not declared; the declaration has {known}")

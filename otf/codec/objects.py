@@ -1,7 +1,7 @@
-"""Codecs from classes: scapy's layers, and structures compiled by Kaitai Struct.
+"""Codecs from the classes of other libraries: scapy's layers, and structures compiled by Kaitai Struct.
 
-scapy is under the GPL, so it is never a dependency or an extra of otf: users who have it pass its classes. Kaitai's
-runtime is an extra.
+scapy is under the GPL, so otf never depends on it: a user who has scapy passes its classes to `from_scapy`. The runtime
+of Kaitai Struct is an extra of otf.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,8 +38,9 @@ def from_scapy(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its scapy layer (a class); you install scapy yourself.
 
-    The field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. The library computes
-    fields that the dataclass lacks, such as lengths and checksums. The rest is as for `from_construct`.
+    The dataclass field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. scapy computes
+    fields that the dataclass lacks, such as lengths and checksums. All other arguments are the same as for
+    `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> class Coin:  # stands in for a layer; scapy is under the GPL, and otf never requires it
@@ -89,9 +90,10 @@ def from_kaitai(
 ) -> LibraryCodec:
     """Return the codec of these dataclasses, each with its class compiled by Kaitai Struct.
 
-    `parts` holds the classes of dataclasses in fields. A class compiled with `--read-write` (0.11) can also write.
-    Kaitai does not compute lengths and counts: make them properties of the dataclass, and its constants `ClassVar`s.
-    The rest is as for `from_construct`, but `exact` does not check messages that cannot be written.
+    `parts` maps the dataclasses that occur in fields to their compiled classes. The codec can only write messages whose
+    class was compiled with `--read-write` (Kaitai Struct 0.11). Kaitai Struct computes neither lengths nor counts: make
+    each a property of the dataclass, and make constants `ClassVar`s. All other arguments are the same as for
+    `from_construct`, but `exact` does not check messages that the codec cannot write.
     """
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}

@@ -1,7 +1,8 @@
-"""A codec made from dataclasses: the annotation of each field says how to write it.
+"""A codec made from dataclasses: the annotation of each field is the format of that field in bytes.
 
-The formats are in `otf.codec.fields`, lengths and checksums over several fields in `otf.codec.checksums`. A `ClassVar`
-is on the wire but not part of the value; with a value it is a constant, which tells messages apart.
+The formats are in `otf.codec.fields`. Lengths and checksums over several fields are in `otf.codec.checksums`. A
+`ClassVar` is part of the bytes but not of the value. A `ClassVar` with a value is a constant, which tells messages
+apart.
 """
 
 import dataclasses
@@ -24,10 +25,10 @@ _Covered: TypeAlias = tuple[Computed, int, int, int]
 
 @dataclass(frozen=True)
 class RecordCodec(OnePort):
-    """A codec of dataclasses with formats; made by `records`.
+    """The codec of dataclasses whose fields have formats; `records` makes it.
 
-    `types` are the dataclasses, `formats` the format of each input, `outputs` that of all outputs. `name` is the port
-    of all inputs.
+    `types` are the dataclasses of the codec. `formats` maps each type of input to its format, `outputs` is the format
+    of all outputs. `name` is the port that all inputs use.
 
     >>> from otf.codec.fields import u16be
     >>> @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class RecordCodec(OnePort):
     name: str = ""
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if it has neither."""
+        """Return the bytes of a message, or its action on the port. Raises CodecError if the message has neither."""
         own = self.formats.get(type(value))
         if own is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.types)}")
@@ -55,7 +56,7 @@ class RecordCodec(OnePort):
             raise CodecError(f"{show(value)} cannot be written: {error}") from error
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with exactly these bytes. Raises CodecError if there is none."""
+        """Return the message with exactly these bytes. Raises CodecError if there is no such message."""
         del port
         if self.outputs is None:
             raise CodecError("the codec has inputs only, and nothing to decode")
@@ -65,9 +66,9 @@ class RecordCodec(OnePort):
         return value
 
     def seal(self, data: bytes) -> bytes:
-        """Return a frame with its final checksum corrected; unchanged if no record has a checksum there.
+        """Return a frame with the checksum at its end corrected; unchanged if no dataclass has a checksum there.
 
-        Malformed inputs need this: if the checksum is wrong, a system looks at nothing else.
+        otf corrects the checksum of malformed inputs, since most systems drop a frame with a wrong checksum unread.
         """
         kinds = (each for each in self.formats.values() if isinstance(each, _Record))
         return next((right for each in kinds if (right := each.sealed(data))), data)
@@ -81,9 +82,10 @@ def records(
 ) -> RecordCodec:
     """Return the codec of dataclasses in which the annotation of each field is its format.
 
-    The codec encodes and decodes `kinds`. It only encodes `inputs`: use these for requests with the same bytes as
-    answers. `actions` are inputs that connect or close. Decoded messages must differ in a constant. Raises UsageError
-    that names the field if a format does not fit.
+    The codec encodes and decodes the dataclasses in `kinds`. It only encodes those in `inputs`: use `inputs` for
+    requests whose bytes could also be an answer. `actions` maps inputs to a `PortAction`, such as closing a connection.
+    Types of decoded messages must differ in a constant. `records` raises UsageError, which names the field, if a format
+    does not fit.
 
     >>> from otf.codec.checksums import checksum, crc16_modbus
     >>> from otf.codec.fields import u8, u16be, u16le

@@ -28,10 +28,12 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Shaper:
-    """Makes shapes. `fetch` reads a field of an object; `make` makes an object from a value and its dumped fields.
+    """A `Shaper` converts dataclasses to the objects of a library, such as construct, and back.
 
-    `fetch` gets the name once, and returns a function that reads that field. Without `make`, the library takes the
-    fields as a dict. `parts` maps dataclasses to the library's classes: an object of another class is not such a value.
+    `fetch` gets the name of a field, and returns the function that reads the field from a library's object. `make`
+    makes a library's object from a value and its converted fields; without `make`, the library gets the fields as a
+    dict. `parts` maps dataclasses to classes of the library: an object of another class is not a value of that
+    dataclass.
 
     >>> from dataclasses import dataclass
     >>> from operator import itemgetter
@@ -152,7 +154,7 @@ def type_hints(kind: Any) -> dict[str, Any]:
 
 
 def constants(kind: type) -> dict[str, Any]:
-    """Return the values of the `ClassVar`s of a dataclass, which tell messages apart."""
+    """Return the values of the `ClassVar`s of a dataclass, which tell its messages from those of other dataclasses."""
     names = [name for name, hint in type_hints(kind).items() if get_origin(hint) is ClassVar]
     return {name: getattr(kind, name) for name in names if hasattr(kind, name)}
 

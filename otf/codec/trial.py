@@ -37,7 +37,9 @@ _PASSED, _TOO_LARGE = b"p", b"m"
 
 
 class DecodeTrial:
-    """A copy of this process that calls `decode`, started when first needed. Linux only.
+    """A process that calls `decode` before otf does, in case decoding takes endless time or memory (Linux only).
+
+    `DecodeTrial` starts the process, a copy of this one, when it is first needed.
 
     >>> trial = DecodeTrial(len)
     >>> trial.check(b"ordinary")

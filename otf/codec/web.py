@@ -1,4 +1,4 @@
-"""HTTP/1.1 and WebSocket as values: for the frames cut by `http` and `websocket` of `otf.framing.web`."""
+"""HTTP/1.1 and WebSocket messages as values, for the framings `http` and `websocket` of `otf.framing.web`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request: its `method`, the `target` (a path with a query), `headers` and `body`.
+    """An HTTP request with its `method`, its `target` (a path with a query), its `headers` and its `body`.
 
-    The codec adds the header `host`, and `content-length` if there is a body.
-
-    The codec sends a body that is not bytes as JSON, with `content-type: application/json` unless the headers have a
-    type.
+    The codec adds the header `host`, and `content-length` if the request has a body. A body that is not bytes is sent
+    as JSON; unless the request's headers have a content type, the codec adds `content-type: application/json`.
 
     >>> HttpRequest("POST", "/holds", body={"room": "red"})
     HttpRequest(method='POST', target='/holds', headers=(('content-type', 'application/json'),), body=b'{"room":"red"}')
@@ -45,10 +43,11 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    r"""A response: its `status`, those `headers` that the codec keeps, with names in lower case, and its `body`.
+    r"""An HTTP response with its `status`, its `body`, and those of its `headers` that the codec keeps, in lower case.
 
-    otf compares a body that is an object or an array of JSON as a value: spaces and the order of keys do not count. You
-    may give such a body as a value; the codec writes it in one way. otf compares any other body byte by byte.
+    If the body is an object or an array of JSON, otf compares it as a value: spaces and the order of keys make no
+    difference. otf compares any other body byte by byte. A model may give the body as a Python value, which the codec
+    writes as JSON.
 
     >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
     True
@@ -87,12 +86,11 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class HttpCodec(OnePort):
-    r"""The codec of requests and responses; of a response's headers it keeps those named in `keep`.
+    r"""The codec of HTTP requests and responses; the library h11 reads and writes the messages.
 
-    `host` is the header that each request has. `name` is the port of all inputs, `types` are the messages.
-
-    A response has headers that a model cannot predict, such as its date. h11 writes and reads messages, and rejects
-    requests that break the rules of HTTP.
+    `keep` names the headers of a response that the codec keeps; it drops all others, since a model cannot predict a
+    header such as the date. `host` is the value of the header `host` in each request. `name` is the port that all
+    inputs use, `types` are the classes of the messages. The codec rejects requests that break the rules of HTTP.
 
     >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
     b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'
@@ -164,49 +162,49 @@ def _body(connection: Any, data: bytes) -> bytes:  # noqa: ANN401 -- a h11.Conne
 
 @dataclass(frozen=True, slots=True)
 class WsOpen:
-    """The request that opens a WebSocket at the path `target`; the answer is `WsOpened`."""
+    """The HTTP request that opens a WebSocket at the path `target`; the system answers it with `WsOpened`."""
 
     target: str = "/"
 
 
 @dataclass(frozen=True, slots=True)
 class WsOpened:
-    """The answer to `WsOpen`: its `status` is 101 if the connection is open."""
+    """The answer to `WsOpen`: its `status` is 101 if the system has opened the WebSocket."""
 
     status: int = 101
 
 
 @dataclass(frozen=True, slots=True)
 class WsText:
-    """A text message: its `text`."""
+    """A WebSocket message that holds a text, its `text`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WsBytes:
-    """A binary message: its `data`."""
+    """A WebSocket message that holds bytes, its `data`."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WsPing:
-    """A ping; the system must return the same bytes (`data`) in a pong."""
+    """A WebSocket ping with its `data`; the system must return the same bytes in a `WsPong`."""
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsPong:
-    """The answer to a ping, with its `data`."""
+    """The answer to a WebSocket ping, with the `data` of the ping."""
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a connection, and its answer, with a `reason`; `code` is 0 if there is none."""
+    """The message that closes a WebSocket, and its answer, with a `code` and a `reason`; `code` is 0 if it has none."""
 
     code: int = 1000
     reason: str = ""
@@ -244,7 +242,7 @@ def _frame(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WebSocketCodec(OnePort):
-    r"""The codec of WebSocket messages; `name` is the port of all inputs, `types` are the messages.
+    r"""The codec of WebSocket messages; `name` is the port that all inputs use, `types` are the message classes.
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
     (b'\x01hi', WsOpened(status=101))
