@@ -34,7 +34,7 @@ class ModelError(OtfError):
 
 
 class TraceError(OtfError):
-    """A trace cannot be read; the message names the file and the line."""
+    """otf cannot read a trace; the message names the file and the line."""
 
 
 class CodecError(OtfError):

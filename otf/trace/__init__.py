@@ -1,8 +1,8 @@
-"""What happened, as data: events, verdicts, and their form in a trace file.
+"""The record of a path as data: its events, its verdict, and their form in a trace file.
 
-Who needs this module: a model that expects the end of a port uses `Ended`, and one that handles broken bytes
-`Undecodable`. A bench that reads another program's log (`foreign`) turns the log into the events `Sent`, `Seen`,
-`Quiet` and `Closed`. A known issue examines a `Failure`.
+Four kinds of code need this module. A model that expects the end of a port uses `Ended`. A model that handles broken
+bytes uses `Undecodable`. A bench that reads another program's log (`foreign`) turns the log into the events `Sent`,
+`Seen`, `Quiet` and `Closed`. A known issue examines a `Failure`.
 """
 
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Undecodable

@@ -10,7 +10,7 @@ from otf.values.identity import light
 
 @light
 class Sent:
-    """otf sent `input` to `port` at the time `at`, which took `took` seconds: to switch the power may take one second.
+    """otf sent `input` to `port` at the time `at`; sending took `took` seconds, perhaps a whole second to switch power.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -24,7 +24,7 @@ class Sent:
 
 @light
 class Seen:
-    """`output` arrived on `port` at the time `at`.
+    """The system's `output` arrived on `port` at the time `at`, in seconds since the start of the path.
 
     >>> Seen("tea", "line", 0.1).output
     'tea'
@@ -41,11 +41,11 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Quiescence at the time `at`: the system took every input in flight, and otf saw every output that it emitted.
+    """The system is quiescent at the time `at`: it took every input in flight, and otf saw every output it emitted.
 
-    `restless`: a system that never rests may have emitted spontaneous outputs since then. `by` says how otf knows of
-    the quiescence; after a "barrier" the system may still be busy with its last ping. `by` is "" if the system answers
-    before a call of it returns, and in older traces.
+    `restless` is true if the system never rests, and so may have emitted spontaneous outputs since then. `by` says how
+    otf knows of the quiescence: after a "barrier" of pings, the system may still be busy with its last ping. In older
+    traces, and if the system answers before a call of it returns, `by` is "".
 
     >>> Quiet(0.2).restless
     False
@@ -58,7 +58,7 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The system took the inputs up to number `upto` (from 1), and otf saw every output that it emitted before that."""
+    """The system took all inputs up to number `upto` (counted from 1), and otf saw every output that came earlier."""
 
     upto: int
     at: float
@@ -66,7 +66,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """`port` ended at the time `at`, for `reason`; otf judges that as the output `Ended(reason)` of the port.
+    """The port `port` ended at the time `at`, for `reason`; otf judges its end as the output `Ended(reason)`.
 
     >>> Closed("tcp", "end of stream", 1.5).reason
     'end of stream'
@@ -78,13 +78,13 @@ class Closed:
 
     @property
     def output(self) -> Ended:
-        """Return the output for which the model judges it."""
+        """Return the output `Ended` as which otf judges the end of the port."""
         return Ended(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The machine stopped the tester or the system for `seconds`, up to the time `at`; events may be late by that much.
+    """The machine kept otf or the system from running for `seconds`, up to the time `at`: events may be that much late.
 
     >>> Stalled(0.25, at=10.0).seconds
     0.25
@@ -95,7 +95,7 @@ class Stalled:
 
     @property
     def begun(self) -> float:
-        """Return when it began."""
+        """Return the time at which the stall began."""
         return self.at - self.seconds
 
 
@@ -104,9 +104,10 @@ GUESSED: Final = "on past the failure: as if the expected had come, or nothing h
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The run goes on after its failure, as if the expected output had come, or as if nothing had happened.
+    """The path continues after its failure at the time `at`, from a guess of the state that the system is in.
 
-    The next observations decide which of the two is right. The failure before it remains the failure of the run.
+    otf follows both guesses: the expected output came, or nothing happened. Later observations decide between the
+    guesses. The verdict of the path remains its first failure.
 
     >>> Guess(at=10.0).at
     10.0
@@ -121,7 +122,7 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output for the end of a port, for `reason`; a spec that expects one yields `on(port, Ended)`.
+    """The output that stands for the end of a port, for `reason`; a spec that expects an end yields `on(port, Ended)`.
 
     >>> Ended("end of stream") == Ended("end of stream")
     True
@@ -132,7 +133,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """The output for bytes (`raw`) that the codec cannot decode, and `why` not; no spec can allow it.
+    """The output that stands for bytes (`raw`) that the codec cannot decode, and `why`; no spec can allow this output.
 
     >>> Undecodable(b"1;2;", "no line ends here").raw
     b'1;2;'

@@ -1,4 +1,4 @@
-"""Reads traces: untrusted input, bounded, with errors that name the line; an incomplete last line is tolerated."""
+"""The reader of traces: it bounds what it reads, names the line of an error, and tolerates an incomplete last line."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ LATEST: Final = 1e10
 
 @dataclass(frozen=True, slots=True)
 class TracedEvent:
-    """An `event` of a trace with its `line` number, its bytes on the wire (`raw`) and the trace's own line (`data`).
+    """An `event` of a trace, with its `line` number, its bytes on the wire (`raw`) and its line of the file (`data`).
 
-    `slack`: by how many seconds the tester may have seen the event late.
+    `slack` is the number of seconds by which otf may have seen the event late.
     """
 
     event: Event
@@ -42,14 +42,16 @@ class TracedEvent:
 
 
 class TraceReader:
-    """A trace, read line by line in constant memory.
+    """A `TraceReader` reads a trace line by line, and so needs little memory however long the trace is.
 
-    `name` is the name of its file. `header` is available at once; `events` yields the events. After that, `end` is the
-    last line, None if the trace is cut off (`cut`), and `aftermath` holds what came after the failure, which is not
-    judged. `dropped` is how many events a long trace lost in its middle: `events` ends before them, and yields the
-    later ones when called again; `skip` reads past these.
+    `name` is the name of the trace's file. `header` is available at once, and `events` yields the events. After the
+    last event, `end` is the last line of the trace; `end` is None, and `cut` is true, if the trace is cut off.
+    `aftermath` holds the events that came after a failure and that otf did not judge.
 
-    Raises TraceError with the name and the line for anything that cannot be read.
+    A long trace loses the events in its middle. `events` ends before the gap, `dropped` says how many events are lost,
+    and a second call of `events` yields those after the gap. `skip` goes to the last line instead.
+
+    `TraceReader` raises TraceError, with the file's name and the line, for anything that it cannot read.
     """
 
     def __init__(self, source: Iterable[bytes], name: str) -> None:
@@ -62,7 +64,7 @@ class TraceReader:
         self.header: Header = self._header()
 
     def events(self, registry: Registry) -> Iterator[TracedEvent]:
-        """Yield the events, with values decoded by the types that the bench declares."""
+        """Yield the events of the trace; `registry` decodes their values."""
         for number, line in self._lines:
             if line["event"] == "end":
                 self.end = line
@@ -80,7 +82,7 @@ class TraceReader:
         self.cut = True
 
     def skip(self) -> None:
-        """Read on to the last line."""
+        """Read on to the last line of the trace."""
         self.end = next((line for _, line in self._lines if line["event"] == "end"), None)
         self.cut = self.end is None
 
@@ -91,7 +93,7 @@ class TraceReader:
         return events
 
     def fail(self, number: int, why: str) -> NoReturn:
-        """Raise TraceError about a line."""
+        """Raise TraceError about the line with this number."""
         message = f"{self.name}, line {number}: {why}"
         raise TraceError(message)
 
@@ -138,7 +140,7 @@ class TraceReader:
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; cut an endless one just above the bound, so that reading it fails cleanly."""
+    """Yield the lines of a file; an endless line is cut just above the bound, so that its reader reports an error."""
     while line := file.readline(LONGEST + 1):
         yield line
 

@@ -1,7 +1,7 @@
-"""The lines of a trace file as data: header, events, end; and digests, which show whether a file was changed.
+"""The lines of a trace file as data (header, events, end), and the digests that show whether a file was changed.
 
-Each run has one file, in JSON Lines like structlog's events (`event`, `level`, `timestamp`, then fields), so that tools
-for structlog's output read traces too.
+Each path has one file in JSON Lines. Its lines have the fields of structlog's events (`event`, `level`, `timestamp`,
+and others), so tools for structlog's output read traces too.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ _NAMES: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a trace: the conditions of a run, enough to judge the trace again and to repeat the run.
+    """The first line of a trace: all conditions that otf needs to judge the trace again and to repeat the path.
 
-    `run` is the id of this run, `path` the number of its path in the campaign. `bench` and its `parameters` name the
-    system; `fingerprint` changes with the text of the model, and `versions` has the version of everything that took
-    part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs, `burst` how many it sent at once.
-    `quiescence`, `latency` and `busy` are the times of the bench, in seconds. `shrunk`: shrinking made this run. `runs`
-    is the number of times that otf ran its inputs. `format` is the version of the trace's format.
+    `run` is the id of this drive of the system, `path` is the number of its path in the campaign. `bench` and its
+    `parameters` name the tested system. `fingerprint` changes with the source text of the model. `versions` has the
+    versions of otf, of Python and of everything else that took part. `seed`, `strategy`, `mode` and `inputs` say how
+    otf chose inputs; `burst` is how many inputs it sent at once. `quiescence`, `latency` and `busy` are the times of
+    the bench, in seconds. `shrunk` is true if shrinking made this trace. `runs` is how many times otf drove the inputs
+    of a shrunk trace. `format` is the version of the trace format.
     """
 
     run: str
@@ -74,7 +75,7 @@ class Header:
 
 
 def header_line(header: Header, timestamp: str) -> TraceLine:
-    """Return the first line of a trace."""
+    """Return the header of a trace as the first line of its file."""
     data = asdict(header)
     # L and R are the names of the two bounds in the documentation and the literature
     data["L"], data["R"] = data.pop("latency"), data.pop("busy")
@@ -85,12 +86,15 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
 
 
 def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
-    """Return the line that stands for events dropped from the middle of a long trace; `inputs` of them are inputs."""
+    """Return the line that stands for the events dropped from the middle of a long trace, with their number.
+
+    `inputs` is how many of these events are inputs.
+    """
     return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
 
 def as_recorded(event: Event) -> Event:
-    """Return an event with times rounded as in a trace, to microseconds, so that live run and replay judge alike.
+    """Return an event with its times rounded to microseconds as in a trace, so that otf judges live and later alike.
 
     >>> as_recorded(Stalled(0.12345678, 1.00000049))
     Stalled(seconds=0.123457, at=1.0)
@@ -100,7 +104,7 @@ def as_recorded(event: Event) -> Event:
 
 
 def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = None, **more: Any) -> TraceLine:  # noqa: ANN401 -- JSON data
-    """Return the line of an event; `raw` are the bytes on the wire."""
+    """Return the line of an event in a trace; `raw` are the bytes of the event on the wire."""
     line: TraceLine = {
         "event": _NAMES[event.__class__],
         "level": "info",
@@ -131,7 +135,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
 
 
 def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
-    """Return the last line of a trace."""
+    """Return the last line of a trace, which has its verdict."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
     return {
@@ -157,15 +161,15 @@ _LONGEST: Final = len(b',"after":""}\n') + 2 * SIZE
 
 
 def hasher() -> blake2b:
-    """Return the hash object for the digest of a trace, or of a line."""
+    """Return the hash object with which otf makes the digest of a trace, or of one line."""
     return blake2b(digest_size=SIZE, usedforsecurity=False)
 
 
 class LineChain:
-    r"""Lines that each end with the digest of the line before, so that the next line reveals any change or loss.
+    r"""A chain of lines, each of which ends with the digest of the line before, so that any change or loss shows.
 
-    A kill or a full disk may cut a line short (`torn`). The digest in the next line then covers the part that was
-    written, and that line begins after a line break.
+    A kill or a full disk may cut a line short, and `torn` is true then. The next line begins after a line break, and
+    its digest covers the part of the cut line that was written.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')
@@ -179,7 +183,7 @@ class LineChain:
         self._before = self._line.hexdigest()
 
     def take(self, data: bytes) -> bool | None:
-        """Take a line, or part of one; return whether it follows the lines before, or None if it has no digest."""
+        """Take a line, or part of a line; return whether it follows the lines before, or None if it has no digest."""
         if not data:
             return None
         found = _AFTER.search(data, max(0, len(data) - _LONGEST))
@@ -191,6 +195,6 @@ class LineChain:
         return follows
 
     def link(self, line: bytes) -> bytes:
-        """Return a JSON object, with its line break, in the form in which to write it after the lines taken so far."""
+        """Return a JSON object as the next line of the chain, with the digest of the line before and a line break."""
         before = self._line.hexdigest() if self.torn else self._before
         return b'%b%b,"after":"%b"}\n' % (b"\n" * self.torn, line[:-2], before.encode())

@@ -30,7 +30,7 @@ UNLISTED: Final = "the model refers to it, and the table does not have it"
 
 @dataclass(frozen=True, slots=True)
 class RequirementResult:
-    """A requirement with its status; `trace` is that of a path that violates it.
+    """A `requirement` with its `status` in a campaign; `trace` is the trace of a path that violates the requirement.
 
     >>> lamp = Requirement("R1", "MUST", "A press lights the lamp.")
     >>> str(RequirementResult(lamp, "covered"))
@@ -110,7 +110,7 @@ PROPERTY: Final = "property: "
 
 
 def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
-    """Yield a line for each goal that no run reached, and for each property that the runs left open or never tested.
+    """Yield a line for each goal that no path reached, and for each property that the paths left open or never tested.
 
     >>> tea = Requirement("tea", "MUST", "goal: sometimes('tea')")
     >>> list(unmet([RequirementResult(tea, "never tried")]))
@@ -128,7 +128,7 @@ def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
 
 
 def tally(results: Sequence[RequirementResult]) -> Iterator[str]:
-    """Yield a line that counts the requirements by status, and for each level how many are decided.
+    """Yield a line with the number of requirements in each status, and for each level how many are decided.
 
     >>> lamp = Requirement("R1", "MUST", "A press lights the lamp.")
     >>> list(tally([RequirementResult(lamp, "covered")]))

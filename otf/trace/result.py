@@ -1,7 +1,7 @@
-"""The result of a campaign: its failures, known issues and inconclusive paths, what the verdict rests on, and counts.
+"""The result of a campaign: its verdict, failures, known issues, inconclusive paths, and counts.
 
-The terminal, the page, JUnit XML, annotations and Markdown are all made from one `CampaignResult`, so that they always
-agree.
+otf makes the terminal output, the report page, JUnit XML, annotations and Markdown from one `CampaignResult`, so that
+all of them agree.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ ONLY_KNOWN: Final = (
 
 
 def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> str:
-    """Return why none of a campaign's inputs tested anything; "" if some did.
+    """Return why none of a campaign's inputs tested anything; "" if some input did.
 
-    Some inputs were `malformed`, some were unspecified and `truncated` their path. The `excused` ones showed a known
-    issue, or came after one.
+    `malformed` counts the malformed inputs. `truncated` counts the inputs that the model does not specify and that
+    ended their path. `excused` counts the inputs that showed a known issue, or came after a known issue.
 
     >>> untested(9, 0, 3), untested(3, 0, 3) == ONLY_UNSPECIFIED, untested(9, 0, 0, 9) == ONLY_KNOWN
     ('', True, True)
@@ -50,7 +50,7 @@ def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> st
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, such as "1 step" or "2 steps".
 
     >>> counted(1, "step"), counted(1200, "path")
     ('1 step', '1,200 paths')
@@ -60,10 +60,10 @@ def counted(number: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FailureResult:
-    """One kind of failure, by its `signature`: how many `paths` showed it, and its shortest `trace` with its `steps`.
+    """One kind of failure, with its `signature`, the number of `paths` that showed it, and its shortest `trace`.
 
-    `paths` is 0 if only the run of a saved failure showed it; `title` describes the failure of this trace by its
-    values.
+    `steps` is the number of inputs in that trace. `paths` is 0 if no path showed the failure, but otf drove a saved
+    failure again that did. `title` describes the failure in that trace by its values.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -76,7 +76,7 @@ class FailureResult:
     title: str = ""
 
     def data(self) -> dict[str, Any]:
-        """Return the entry of this failure in JSON documents; `trace` is the shortest one, shrunk or not."""
+        """Return the entry of this failure in JSON documents; its `trace` is the shortest one, shrunk or not."""
         return {"signature": self.signature, "count": self.paths, "trace": self.trace, "steps": self.steps}
 
 
@@ -87,9 +87,9 @@ GUESSES: Final = 3  # failures after others that are shown: a wrong guess has ma
 class GuessedResult:
     """A failure (`signature`) that `count` paths showed only after an earlier failure, of the kind `after`.
 
-    It may come from a wrong guess of the state from which these paths went on, so it does not count as a failure.
-    `trace` is the first trace that shows it; `title` describes the failure in that trace by its values, `first` the
-    failure before it.
+    After the earlier failure, these paths went on from a guess of the state. The guess may be wrong, so a
+    `GuessedResult` does not affect the verdict. `trace` is the first trace that shows the failure. `title` describes
+    the failure in that trace by its values, `first` describes the earlier failure.
 
     >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
     seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
@@ -125,13 +125,13 @@ class KnownIssueResult:
     steps: int = 0
 
     def data(self) -> dict[str, Any]:
-        """Return its data for every JSON document."""
+        """Return the entry of this known issue in JSON documents."""
         return {"says": self.says, "count": self.paths, "trace": self.trace or None, "steps": self.steps}
 
 
 @dataclass(frozen=True, slots=True)
 class InconclusiveResult:
-    """The `paths` that are inconclusive for one reason (`why`): their number, and the `trace` of the first.
+    """The number of `paths` that are inconclusive for one reason (`why`), and the `trace` of the first of them.
 
     >>> InconclusiveResult("the line was lost", 2, "path-0003.jsonl").why
     'the line was lost'
@@ -144,19 +144,22 @@ class InconclusiveResult:
 
 @dataclass(frozen=True, slots=True)
 class CampaignResult:
-    """What to report about a campaign, wherever it is reported.
+    """The result of a campaign: everything that a report of any kind says about it.
 
-    `paths` and `steps` count what was judged. `failures`, `known_issues` and the `inconclusive` paths are its findings.
-    `interrupted`: a signal ended it. `silence` counts the paths by how their silences are known. `truncated` counts the
-    paths that ended at an unspecified input, `short` those that ended early because the time was over. `late` counts
-    the outputs that came after the quiescence time. `unfinished` paths, with `unfinished_steps` steps, were in progress
-    when the campaign was interrupted, and count nowhere else. `parts` maps each activity of the campaign to the seconds
-    spent on it. `failed_starts` counts starts of the system that were tried again after a pause; `devices_out` stopped
-    answering. `requirements` are those of the bench. `trouble` is the error that ended contact with the system,
-    `untested` the reason why nothing was tested. `heard`: some output was seen. `full`: there were more different
-    failures than can be told apart. `unshown` counts paths that passed before the campaign was resumed, as its journal
-    says, but have no trace. `guessed` are failures that paths showed only after other failures; they do not affect the
-    verdict.
+    `paths` and `steps` are the numbers of paths and inputs that otf judged. `failures`, `known_issues` and
+    `inconclusive` are what the campaign found. `guessed` are failures that paths showed only after other failures; they
+    do not affect the verdict. `requirements` are the requirements of the bench, with their status. `silence` says for
+    each method of detecting silence how many paths used it. `truncated` is the number of paths that ended at an
+    unspecified input. `short` is the number of paths that ended early because the time was over. `late` is the number
+    of outputs that came after the quiescence time. `unshown` is the number of paths that passed before the campaign was
+    resumed, but have no trace.
+
+    `interrupted` is true if a signal ended the campaign. `unfinished` paths, with `unfinished_steps` steps, were then
+    in progress, and no other field includes them. `parts` maps each activity of the campaign to the seconds spent on
+    it. `failed_starts` is how often otf tried a start of the system again after a pause. `devices_out` are the devices
+    that stopped answering. `trouble` is the error that ended contact with the system. `untested` is the reason why the
+    campaign tested nothing. `heard` is true if otf saw any output. `full` is true if there were more different failures
+    than otf can tell apart.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -191,7 +194,7 @@ class CampaignResult:
 
     @property
     def failed(self) -> int:
-        """Return the number of paths that failed, not counting those that showed a known issue."""
+        """Return the number of paths that failed, without those that showed a known issue."""
         return sum(each.paths for each in self.failures)
 
     @property
@@ -211,7 +214,7 @@ class CampaignResult:
 
     @property
     def seconds(self) -> float:
-        """Return how many seconds the campaign took, from the start of its command; 0 if no one noted it."""
+        """Return how many seconds the campaign took since the start of its command; 0 if unknown."""
         # rounded only once: otherwise 1.9504 could be 2.0 in one output and 1.9 in another
         return round(sum(self.parts.values()), 3)
 
@@ -222,14 +225,14 @@ class CampaignResult:
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict: fail before inconclusive before pass."""
+        """Return the verdict: "fail" if any path failed, else "inconclusive" if any path was, else "pass"."""
         if self.failures:
             return "fail"
         return "inconclusive" if self.inconclusive or self.trouble or self.interrupted or self.untested else "pass"
 
     @property
     def headline(self) -> str:
-        """Return the verdict as text."""
+        """Return the verdict of the campaign as a text for people."""
         if self.failures:
             return f"FAIL: {counted(len(self.failures), 'kind')} of failure"
         if self.interrupted:
@@ -261,7 +264,7 @@ class CampaignResult:
 
     @property
     def totals(self) -> str:
-        """Return the size of the campaign: `2 paths, 9 steps, 0.5 s`."""
+        """Return the size of the campaign as text: `2 paths, 9 steps, 0.5 s`."""
         unfinished = f"{counted(self.unfinished, 'unfinished path')} with {counted(self.unfinished_steps, 'step')}"
         parts = [counted(self.paths, "path"), counted(self.steps, "step")]
         parts += [unfinished] if self.unfinished else []
@@ -269,25 +272,25 @@ class CampaignResult:
 
     @property
     def tally(self) -> str:
-        """Return how many paths passed, failed, showed a known issue, and were inconclusive."""
+        """Return as text how many paths passed, failed, showed a known issue, and were inconclusive."""
         parts = {"passed": self.passed, "failed": self.failed, "showed a known issue": self.known}
         shown = [f"{number:,} {what}" for what, number in (parts | {"inconclusive": self.undecided}).items() if number]
         return f"paths: {', '.join(shown) or 'none'}"
 
     @property
     def mixed(self) -> bool:
-        """Return whether a reader needs the tally, since headline and totals do not say how the paths ended."""
+        """Return whether a report needs the tally, because headline and totals do not say how the paths ended."""
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
     def away(self) -> Iterator[str]:
-        """Yield how often the system could not be started for a time, and which devices not at all."""
+        """Yield a line about starts of the system that failed, and a line for each device that stopped answering."""
         if self.failed_starts:
             starts = counted(self.failed_starts, "start")
             yield f"{starts} of the system failed, each tried again after a pause: campaign.jsonl has the reasons"
         yield from self.devices_out
 
     def basis(self) -> Iterator[str]:
-        """Yield what the verdict rests on: how silences are known, paths that ended early, outputs that came late."""
+        """Yield lines on what the verdict rests on: how otf detected silence, paths that ended early, late outputs."""
         if self.untested and not (self.failures or self.inconclusive or self.trouble):
             yield f"note: {self.untested}"
         if self.truncated:
@@ -313,7 +316,7 @@ class CampaignResult:
         yield from unmet(self.requirements)
 
     def data(self) -> dict[str, Any]:
-        """Return the data of a campaign for every JSON document."""
+        """Return the result of the campaign as data for JSON documents."""
         return {
             "verdict": self.verdict,
             "ruling": self.ruling,

@@ -31,7 +31,7 @@ _DEEPEST: Final = 200
 
 
 def encode(value: object) -> Json:
-    """Return the JSON data for a value: plain values unchanged, others with the name of their type.
+    """Return the JSON data for a value: a plain value unchanged, any other with the name of its type.
 
     >>> encode((1, b"a"))
     {'type': 'tuple', 'value': [1, {'type': 'bytes', 'value': '61'}]}
@@ -45,9 +45,9 @@ def encode(value: object) -> Json:
 
 
 class Registry:
-    """The types that a trace may yield, by name, with those of their fields.
+    """The types whose values a trace may contain, by name, with the types of their fields.
 
-    Raises UsageError if two types share a name, since a trace could not distinguish them.
+    `Registry` raises UsageError if two types share a name, since a trace could not distinguish them.
     """
 
     def __init__(self, types: Iterable[object]) -> None:
@@ -58,7 +58,7 @@ class Registry:
             self._add(kind)
 
     def decode(self, data: Json) -> object:
-        """Return the value of tagged data. Raises ValueError with the reason if it is malformed."""
+        """Return the value of data that `encode` made. Raises ValueError with the reason if the data is malformed."""
         self._depth = 0
         return self._value(data)
 

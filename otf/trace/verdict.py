@@ -40,12 +40,12 @@ MEETS: Final = " & "
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The outputs allowed in one possible `state`; `branches` are the texts of the outputs and of the next state.
+    """What the model allows in one possible `state`: each of its `branches` is a pair of texts, outputs and next state.
 
-    Each branch is one thing that the model allows there. `changes` says for each branch how the next state differs from
-    `state`; "" if they are equal. If there were several inputs, `orders` says in which order the system took them, by
-    their step numbers. `timers` says which timers of the model ran in `state`, or had just expired; `after` says for
-    each branch which of the timers causes it.
+    `changes` says for each branch how the next state differs from `state`; its entry is "" if the states are equal. If
+    several inputs were in flight, `orders` gives their step numbers in the order in which the system took them.
+    `timers` says which timers of the model ran in `state`, or had just expired. `after` says for each branch which of
+    these timers causes it.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -61,11 +61,12 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A coarse description of a failure: its `kind`, and the types of what it involves.
+    """A coarse description of a failure: its `kind`, such as "wrong" or "missing", and the types of what it involves.
 
-    `state`, `input`, `expected` and `seen` are the types of the state, the input, the output expected and the one seen.
-    `exact` has the values of these as text, if a single input was in flight; `meets` says what each input does, if
-    several were in flight. `otf.trace.kinds` uses both to divide the failures of one signature into kinds.
+    `state`, `input`, `expected` and `seen` are the types of the model's state, the input, the expected output and the
+    output that came. `exact` has the values of these as text, if only one input was in flight. `meets` says what each
+    input does, if several inputs were in flight. `otf.trace.kinds` uses `exact` and `meets` to tell failures of one
+    signature apart.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -81,7 +82,7 @@ class Signature:
 
     @property
     def fingerprint(self) -> str:
-        """Return a short name of the failure by its values, the same in each process and version."""
+        """Return a short name for the failure with its values, the same in each process and version of otf."""
         exact = self.exact or self
         parts = (self.kind, self.state, self.input, self.expected, self.seen)
         values = (exact.state, exact.input, exact.expected, exact.seen, *([self.meets] * bool(self.meets)))
@@ -111,14 +112,15 @@ class Citation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
+    """Why a path failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
 
-    `event` is the number of the event that left no state, `step` that of its input. Texts are for people, `signature`
-    for machines. `before` holds the outputs already seen in that step. If the model has time windows, `times` says in
-    seconds what was due when, and `off` how far the event was outside all windows. `violates` holds the requirements of
-    the outputs that were due but did not come; `unclear`: there are several, and the run does not show which of them
-    the system violates. `together` is how many inputs were in flight; the last of them is that of `step`. `note` adds
-    anything else that explains the failure.
+    `event` is the number of the event that no possible state allows, `step` is the number of its input. `signature`
+    describes the failure for programs, all texts are for people. `before` holds the outputs that otf saw earlier in
+    this step. If the model has time windows, `times` says which output was due when, in seconds, and `off` says how far
+    the event was outside all windows. `violates` holds the requirements of the outputs that were due but did not come.
+    `unclear` is true if there are several such requirements, and the path does not show which of them the system
+    violates. `together` is how many inputs were in flight; `step` is the last of them. `note` says anything else that
+    explains the failure.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -142,7 +144,7 @@ class Failure:
 
     @property
     def kind(self) -> FailureKind:
-        """Return the kind of failure."""
+        """Return the kind of the failure, such as "wrong" or "missing"."""
         return self.signature.kind
 
 
@@ -189,13 +191,13 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a run: its `outcome`, the `failure` if it failed, and `why` it is inconclusive, if it is.
+    """The verdict on a path: its `outcome`, its `failure` if it failed, and `why` it is inconclusive, if it is.
 
-    `truncated`: the run passed up to an unspecified input. `late`: the numbers of the outputs that came late.
-    `stalled`: in a run that fails, the longest time in seconds that the machine kept the tester or the system from
-    running. `judged`: how much of a run by a model with times was judged, and how much of that was in doubt. `behind`:
-    the failures after the first, if the run went past it; each may be due to a wrong guess of the state. `proven`: the
-    run itself shows that no stall explains its failure.
+    `truncated` is true if the path passed up to an input that the model does not specify. `late` has the numbers of the
+    outputs that came after the quiescence time. `stalled` is the longest time in seconds that the machine kept otf or
+    the system from running, on a path that failed. `judged` says how much of a path otf judged against the model's
+    times, and how much of that is in doubt. `behind` has the failures after the first; each of them may be due to a
+    wrong guess of the state. `proven` is true if the path itself shows that no stall explains its failure.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -212,7 +214,7 @@ class Verdict:
     proven: bool = field(default=False, compare=False)
 
     def after(self, past: tuple[Failure, ...]) -> Verdict:
-        """Return the verdict of a run that went past these failures, and then ended with this one."""
+        """Return the verdict of a path that continued after the failures in `past`, and then ended with this one."""
         if not past:
             return self
         last = () if self.failure is None else (self.failure,)
@@ -220,10 +222,10 @@ class Verdict:
 
     @property
     def raced(self) -> bool:
-        """Return whether it failed on inputs sent at once: one run that passes then shows no repair."""
+        """Return whether the path failed on inputs sent at once; if a later path passes, that shows no repair."""
         return self.failure is not None and self.failure.together > 1
 
     @property
     def failed(self) -> bool:
-        """Return whether the run shows nonconformance."""
+        """Return whether the path shows that the system does not conform."""
         return self.outcome == "fail"
