@@ -58,11 +58,11 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order in which some actions must happen; `scenario` makes it.
+    """An order in which some actions must happen; `scenario` makes it. Other actions may happen at any time.
 
-    `start` is the initial state of the scenario. `after(state, action)` returns the next state, or None if the action
-    must not happen there. `ends(state)` returns whether the scenario may end in this state. `patterns` are all patterns
-    of the scenario. An action that matches none of the patterns may happen at any time.
+    `start` is the initial state of the scenario. `after(state, action)` returns the next state, None if the action must
+    not follow. `ends(state)` returns whether the scenario may end in a state. `patterns` are the patterns of all
+    actions that the scenario controls.
 
     >>> once = scenario(["coin"])
     >>> once.concerns(Action("coin")), once.concerns(Action("button"))
@@ -75,7 +75,7 @@ class Scenario:
     patterns: tuple[Pattern, ...]
 
     def concerns(self, action: Action) -> bool:
-        """Return whether the scenario restricts when an action may happen."""
+        """Return whether the scenario controls an action."""
         return any(each.concerns(action) for each in self.patterns)
 
 
@@ -151,10 +151,10 @@ def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 
 
 def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
-    """Return the product of a spec and a scenario: an action that the scenario restricts happens in both or not at all.
+    """Return the product of a spec and a scenario: the actions that the scenario controls happen in both or not at all.
 
-    Use `compose` to analyse a model, not to test a system: unlike `guide`, `compose` also removes outputs that leave
-    the scenario.
+    `compose` also removes outputs of the model that depart from the scenario; `guide` does not. Use `compose` to
+    analyse a model, and `guide` to test a system.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto
@@ -226,7 +226,7 @@ def _moved(scenario: Scenario, at: Hashable, action: Action) -> Hashable | None:
 
 
 def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> None:
-    """Raise UsageError if a scenario names an action that is not among the given ones."""
+    """Raise UsageError if a scenario names an action that is not among the given actions."""
     actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):

@@ -312,7 +312,7 @@ def _spread(pools: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]
 
 
 def choices(item: object) -> tuple[object, ...]:
-    """Return the alternatives of a `OneOf`; any other item is its own alternative."""
+    """Return the alternatives of a `OneOf`; any other item is its own only alternative."""
     if isinstance(item, On):
         return tuple(On(item.port, choice) for choice in choices(item.item))
     if not isinstance(item, OneOf):

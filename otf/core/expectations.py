@@ -118,7 +118,7 @@ class Either:
 
 
 def texts_of(outputs: Iterable[object]) -> Iterator[str]:
-    """Yield the outputs of a transition as text."""
+    """Yield each output of a transition as text."""
     for item in outputs:
         match item:
             case AnyOrder(items=()):

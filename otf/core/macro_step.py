@@ -33,7 +33,7 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """The macro steps from a settled belief: for each input, the next belief for each list of outputs."""
+    """All steps from a settled belief: for each input and each list of its outputs, the belief after quiescence."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
@@ -54,17 +54,17 @@ class MacroSteps:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict of a run that ends here."""
+        """Return the verdict of a path that ends here."""
         return TRUNCATED if self.belief.unconstrained else PASS
 
     @staticmethod
     def start(oracle: Oracle) -> MacroSteps:
-        """Return the macro steps from the start of a run."""
+        """Return the macro steps from the start of a path."""
         return MacroSteps.of(oracle, oracle.start())
 
     @staticmethod
     def of(oracle: Oracle, belief: Belief) -> MacroSteps:
-        """Return the macro steps from a belief, made once."""
+        """Return the macro steps from a belief; each belief gets them only once."""
         ways = belief.ahead.get(MacroSteps)
         if not isinstance(ways, MacroSteps):
             ways = MacroSteps(oracle, belief)

@@ -1,6 +1,6 @@
-"""Exploration: all states and transitions of a spec, within bounds.
+"""Exploration: `explore` visits all states and transitions of a spec, within bounds.
 
-Other modules use the graph that `explore` returns: laws and scenarios are in `otf.explore.analysis`, conformance and
+Other modules use the graph that `explore` returns. Laws and scenarios are in `otf.explore.analysis`, conformance and
 equivalence in `otf.explore.conform`, timers in `otf.explore.expiring`, pictures and files in `otf.explore.exports`.
 """
 

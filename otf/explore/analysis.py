@@ -1,6 +1,6 @@
-"""Checks of an explored model: laws that its states and transitions keep, and scenarios as unit tests of the model.
+"""Checks of an explored model: laws that its states and transitions must keep, and scenarios as tests of the model.
 
-A refuted law comes with a shortest way to the first state or transition that breaks it.
+If a law fails, the finding has a shortest sequence of steps to a state or transition that breaks the law.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ STEPS: Final = ("depth",)  # the bound within which laws about all transitions o
 
 
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:
-    """Check that `holds(state)` is true of every state; `req` has the ids of the requirements that this law states.
+    """Check that `holds(state)` is true in every state of a model.
+
+    `req` has the ids of the requirements that this law states.
 
     >>> from otf.models.coffee import coffee
     >>> print(safety(explore(coffee), lambda paid: paid < 10))
@@ -53,7 +55,7 @@ def transitions(
 ) -> Finding:
     """Check that `holds(state, input, next_state, outputs)` is true of every transition on an input.
 
-    `req` are the requirements that this states.
+    `req` has the ids of the requirements that this law states.
 
     >>> from otf.models.coffee import coffee
     >>> print(transitions(explore(coffee), lambda paid, inp, then, outputs: not outputs or paid == 10))
@@ -82,7 +84,7 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
     """Return the numbers of the states from which no accepting state can be reached; without a test, of stuck states.
 
-    A state where a bound cut something off is not dead: an accepting state may lie beyond the bound.
+    A state at which a bound ended the search is not dead, since an accepting state may lie beyond the bound.
 
     >>> from otf.models.coffee import coffee
     >>> dead(explore(coffee)), dead(explore(coffee), lambda paid: paid > 10)
@@ -101,9 +103,9 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
 def liveness(
     graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live", req: RequirementIds = ()
 ) -> Finding:
-    """Check that every state can reach an accepting state, so that there is no dead end.
+    """Check that an accepting state can be reached from every state, so that the model has no dead end.
 
-    `req` are the requirements that this states.
+    `req` has the ids of the requirements that this law states.
 
     >>> from otf.models.coffee import coffee
     >>> print(liveness(explore(coffee), lambda paid: paid == 0))
@@ -118,9 +120,9 @@ def liveness(
 
 
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
-    """Check that a state for which `goal(state)` is true can be reached; if so, the finding's `way` leads there.
+    """Check that the model can reach a state in which `goal(state)` is true; the finding's `way` then leads there.
 
-    `req` are the requirements that this states.
+    `req` has the ids of the requirements that this law states.
 
     >>> from otf.models.coffee import coffee
     >>> print(reachable(explore(coffee), lambda paid: paid == 5))
@@ -154,7 +156,7 @@ def general(graph: Graph) -> list[Finding]:
 
 
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
-    """Check that outputs distinguish any two states of a model, at once or after some inputs.
+    """Check that the outputs of a model distinguish any two of its states, at once or after further inputs.
 
     >>> from otf.models.coffee import coffee
     >>> bool(minimal(explore(coffee)))
@@ -216,10 +218,10 @@ def allows(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model can follow a scenario to its end; the finding's `way` shows how.
+    """Check that a model can follow a scenario to its end; the finding's `way` shows the steps.
 
-    `script` is a `Scenario`, or anything that `otf.compose.scenario` takes; `limit` bounds the number of states. `req`
-    are the requirements that the scenario shows.
+    `script` is a `Scenario`, or anything that `otf.compose.scenario` takes. `limit` bounds the number of states to
+    explore. `req` has the ids of the requirements that the scenario shows.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):
@@ -240,7 +242,7 @@ def forbids(
     limit: int = LIMIT,
     req: RequirementIds = (),
 ) -> Finding:
-    """Check that a model cannot follow a scenario to its end; if it can, the finding's `way` shows how.
+    """Check that a model cannot follow a scenario to its end; if it can, the finding's `way` shows the steps.
 
     >>> from otf.models.coffee import coffee
     >>> bool(forbids(coffee, "Coin(5) Button")), bool(forbids(coffee, "Coin(10) Button"))
@@ -254,9 +256,10 @@ def forbids(
 
 
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
-    """Return a given scenario. Raises UsageError if it names an action that the model does not have.
+    """Return the given scenario. Raises UsageError if the scenario names an action that the model does not have.
 
-    If outputs decide the states (`Accept`), later states are unknown, so the scenario may name any action.
+    In a model with `Accept`, outputs decide later states, so exploration does not know all actions; a scenario may then
+    name any action.
     """
     made = script if isinstance(script, Scenario) else scenario(script)
     graph = explore(spec, SEARCHED)
@@ -267,7 +270,7 @@ def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any
 
 
 def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
-    """Ask a model for every transition of its graph once more. Raises ModelError if its answers differ now."""
+    """Ask a model for every transition of its graph once more. Raises ModelError if an answer differs."""
     first, second = Model(spec, Portless()), Model(spec, Portless())
     for model in (first, second):
         for number, state in enumerate(graph.values):

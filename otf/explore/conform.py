@@ -1,10 +1,9 @@
-"""Two models side by side: conformance and equivalence, proven by exploring their product, and their differences.
+"""Comparisons of two models: conformance, equivalence, and the differences of two models.
 
-To prove conformance, the search gives each step of the implementation, in every state of the product, to the monitor
-that also judges live systems. So everything that a spec can express counts (orders, alternatives, spontaneous outputs),
-and there is only one judge. To find differences, the search follows both models through the sets of their possible
-states, and compares which answers are possible. It compares inputs and outputs as texts, so that one model may be in a
-file of another tool and the other in Python.
+To prove conformance, a search visits the product of both models. It gives each step of the implementation to the
+monitor that also judges live systems, so everything that a spec can express is judged alike. To find differences, the
+search follows both models through the sets of their possible states, and compares which answers are possible. It
+compares inputs and outputs as texts, so one model may be a file of another tool and the other a Python function.
 """
 
 from __future__ import annotations
@@ -57,11 +56,11 @@ def conforms(
     routes: Routes | None = None,
     limit: int = LIMIT,
 ) -> Finding:
-    """Check that a model, as an implementation, does only what a spec allows, for the inputs that the spec specifies.
+    """Check that a model, as an implementation, does only what a spec allows after the inputs that the spec specifies.
 
-    `relation`: `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
-    section 3.4. Conformance is proven if the product of both has at most `limit` states; if it fails, the finding has a
-    shortest trace that shows it.
+    `relation` is `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
+    section 3.4. `limit` bounds the number of states of the product: conformance is proven if the product has no more.
+    If the model does not conform, the finding has a shortest trace that shows it.
 
     >>> from otf.spec import OneOf, goto
     >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
@@ -80,9 +79,9 @@ def conforms(
 
 
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
-    """Check that a model, as an implementation, does only what an oracle allows; for the rest see `conforms`.
+    """Check that a model, taken as an implementation, does only what an oracle allows; all else is as for `conforms`.
 
-    The oracle remembers its answers: if many implementations of a model share one oracle, most steps are look-ups.
+    The oracle remembers its answers, so comparing many implementations with one oracle is fast.
     """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
@@ -179,7 +178,7 @@ _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
     """Check that two finite models specify the same inputs with the same outputs, after any trace.
 
-    If they do not, `way` is a shortest trace that only one of them has.
+    If the models differ, the finding's `way` is a shortest trace that only one of them has.
 
     >>> from otf.spec import goto
     >>> once = Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="two states")

@@ -37,13 +37,13 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     is_late: Callable[[], bool] | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Return the graph of a spec within bounds.
+    """Return the graph of a spec: its states and transitions, as far as the bounds allow.
 
-    `limit` bounds the number of states, `depth` the steps from the initial state; `is_late()`, asked before each state,
-    returns True when time is up; `states(state)` is false for states to leave out. `inputs` replaces the inputs that
-    the spec enables; `values` gives the values of types inside the declared input type. It calls `progress(done,
-    found)` now and then. If a bound cut something off, the graph has a `frontier`. Raises ModelError, with the call, if
-    the model fails, and UsageError for a bound below its minimum.
+    `limit` bounds the number of states, `depth` the number of steps from the initial state. `is_late()` returns true
+    when the time is up. `states(state)` is false for a state to leave out. `inputs` replaces the inputs that the spec
+    enables. `values` gives the values of types inside the declared input type. `explore` calls `progress(done, found)`
+    now and then. If a bound cut something off, the graph has a `frontier`. `explore` raises ModelError, with the call,
+    if the model fails, and UsageError for a bound below its minimum.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]

@@ -13,11 +13,11 @@ from otf.values import show
 
 
 class LawVerdict(StrEnum):
-    """What checking a law of a model found.
+    """The verdict of a check of a law on a model.
 
     `PROVEN`: the law holds, and the search saw all states. `WITHIN`: the law holds in all states within the bounds on
     steps, states or values. `PASSED`: the law holds in the states that the search saw, but the model has more.
-    `REFUTED`: a way through the model shows that the law fails. `UNDECIDED`: the state in question may lie beyond the
+    `REFUTED`: a sequence of steps of the model breaks the law. `UNDECIDED`: the state in question may lie beyond the
     bounds.
     """
 
@@ -29,7 +29,7 @@ class LawVerdict(StrEnum):
 
 
 class TakenStep(NamedTuple):
-    """A step of a way through a model: the input (None if the outputs are spontaneous), and the outputs as texts."""
+    """A step of a path through a model: its `input` (None for spontaneous outputs), and its `outputs` as texts."""
 
     input: Any
     outputs: tuple[str, ...]
@@ -43,9 +43,10 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on one law: `says` gives the reason in a line, `way` the steps to where the law fails.
+    """The result of a check of one `law`: its `verdict`, and `says`, which gives the reason in a line.
 
-    `req` are the requirements that the law states, `state` is the number of the state that breaks it.
+    `way` has the steps from the initial state to where the law fails. `req` has the ids of the requirements that the
+    law states. `state` is the number of the state that breaks the law.
     """
 
     law: str
@@ -68,7 +69,7 @@ class Finding:
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
 
     def citing(self, req: RequirementIds) -> Finding:
-        """Return the finding with these requirements."""
+        """Return the finding with the ids of these requirements."""
         return replace(self, req=requirements(req)) if req else self
 
 
@@ -95,6 +96,6 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
 
 
 def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:
-    """Return a step of a way, made from the numbers of its input and outputs."""
+    """Return a step of a path through a graph, made from the numbers of its input and outputs."""
     spontaneous = inp == SPONTANEOUS
     return TakenStep(None if spontaneous else graph.inputs[inp], graph.texts[outputs], spontaneous)

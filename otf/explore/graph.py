@@ -19,10 +19,10 @@ OPEN: Final = -1  # instead of the number of a state, where the outputs decide i
 
 
 class Edge(NamedTuple):
-    """A transition with its states as objects.
+    """A transition of a `Graph`, with its states and its input as values.
 
-    `source` is the state where it begins; `input` is None for spontaneous outputs; `outputs` are texts; `target` is
-    None where the outputs decide the state.
+    `source` is the state in which the transition begins. `input` is None if its outputs are spontaneous. `outputs` are
+    the outputs as texts. `target` is the next state, None if the outputs decide it.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -38,10 +38,10 @@ class Edge(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A transition as numbers: indices into the `values`, `inputs` and `outputs` of a `Graph`.
+    """A transition of a `Graph` as numbers: indices into the graph's `values`, `inputs` and `outputs`.
 
-    `source` is the state where it begins. `input` is -1 for spontaneous outputs, `target` is -1 where the outputs
-    decide the next state.
+    `source` is the number of the state in which the transition begins. `input` is -1 if its outputs are spontaneous.
+    `target` is -1 if the outputs decide the next state.
 
     >>> Arc(source=0, input=0, outputs=0, target=1).target
     1
@@ -59,18 +59,17 @@ def _numbers() -> array[int]:
 
 @dataclass
 class Graph:
-    """States in the order of a breadth-first search, with their transitions.
+    """The states of a model in the order of a breadth-first search, with their transitions.
 
-    `values` are the states; `inputs` and `outputs` list the inputs and outputs that occur in transitions; `arcs` yields
-    the transitions as numbers. `states` and `transitions` hold the same as objects. `frontier` are the states where a
-    bound cut something off, `cuts` counts how often each bound did; `whole` is true if none did. `bounds` describes the
-    bounds.
+    `values` are the states, `inputs` and `outputs` are the inputs and outputs that occur in transitions. `states` and
+    `transitions` show the graph as objects, `arcs` yields the transitions as numbers. `frontier` are the states at
+    which a bound ended the search. `cuts` counts how often each bound did so, `whole` is true if none did. `bounds`
+    describes the bounds. `name` is the name of the spec. `accepting` says for a state whether a path may end there.
 
-    The transitions are a table: `begin` has the first row of each state, `input`, `output` and `target` are its columns
-    (indices into `inputs`, `outputs` and `values`). `texts` are the outputs in words. `parent` has the row by which
-    each state was found, `edge` the numbers of the frontier. `lists` are the different lists of enabled inputs, and
-    `offer` has the number of each state's. `accepting` says of a state whether a run may end there. `name` is that of
-    the spec.
+    The graph keeps its transitions as a table. `begin` has the first row of each state. `input`, `output` and `target`
+    are the columns of the table (indices into `inputs`, `outputs` and `values`). `texts` are the outputs in words.
+    `parent` has for each state the row that first led to the state. `edge` has the numbers of the states in `frontier`.
+    `lists` are the different lists of enabled inputs, and `offer` has the number of each state's list.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -107,25 +106,25 @@ class Graph:
 
     @property
     def size(self) -> str:
-        """Return the numbers of states and transitions in words."""
+        """Return the numbers of states and transitions of the graph as text."""
         return f"{counted(len(self.values), 'state')}, {counted(len(self.target), 'transition')}"
 
     def within(self) -> list[str]:
-        """Return the bounds that matter: of values always, of steps and states if these bounds cut something off."""
+        """Return the bounds that matter: bounds of values always, of steps and states only if they ended the search."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
-        """Yield the transitions in numbers, of one state or of all."""
+        """Yield the transitions of one state, or of the whole graph, as numbers."""
         for source in range(len(self.begin) - 1) if state is None else (state,):
             for at in range(*self.span(source)):
                 yield Arc(source, self.input[at], self.output[at], self.target[at])
 
     def offered(self, state: int) -> tuple[int, ...]:
-        """Return the numbers of the inputs tried in a state."""
+        """Return the numbers of the inputs that the search tried in a state."""
         return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
 
     def span(self, state: int) -> tuple[int, int]:
-        """Return where the transitions of a state begin and end in the table."""
+        """Return the rows of the table at which the transitions of a state begin and end."""
         return (self.begin[state], self.begin[state + 1]) if state + 1 < len(self.begin) else (0, 0)
 
     @cached_property
@@ -154,11 +153,11 @@ class Graph:
 
     @property
     def frontier(self) -> tuple[Node, ...]:
-        """Return the states from which a bound cut something off."""
+        """Return the states at which a bound ended the search."""
         return tuple(self.states[number] for number in self.edge)
 
     def way(self, state: int) -> list[Arc]:
-        """Return a shortest way from the initial state."""
+        """Return the steps of a shortest path from the initial state to a state."""
         back: list[Arc] = []
         while state:
             at = self.parent[state]
@@ -168,7 +167,7 @@ class Graph:
         return back[::-1]
 
     def source(self, at: int) -> int:
-        """Return the state from which the transition at this place of the table starts."""
+        """Return the number of the state in which the transition at this row of the table begins."""
         low, high = 0, len(self.begin) - 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -177,7 +176,7 @@ class Graph:
 
 
 def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
-    """Return everything from which arrows lead to a goal, including the goals; an arrow is a source and a target.
+    """Return all nodes from which arrows lead to a goal, including the goals; an arrow is a pair of source and target.
 
     >>> sorted(reaching([("a", "b"), ("b", "c"), ("d", "d")], ["c"]))
     ['a', 'b', 'c']
@@ -195,19 +194,19 @@ def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
 
 
 class Portless(Routes):
-    """Stands in for a bench's table of ports, if a model has no bench: there are no ports."""
+    """The table of ports of a model that has no bench, and so no ports."""
 
     def of(self, value: object) -> str:
-        """Return the empty name: there is no port."""
+        """Return "", since there is no port."""
         del value
         return ""
 
     def only(self, what: str, written: str = "") -> str:
-        """Return the empty name: there is no port."""
+        """Return "", since there is no port."""
         del what, written
         return ""
 
     def known(self, port: str, what: str) -> str:
-        """Return the port as it is: any name will do."""
+        """Return the port unchanged: a model without a bench may use any name."""
         del what
         return port

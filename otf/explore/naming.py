@@ -26,7 +26,7 @@ _KNOWN: Final = (Enum, type, types.FunctionType, types.BuiltinFunctionType, type
 
 
 def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
-    """Return the name by which a state is looked up. Raises ModelError for a state that cannot be compared."""
+    """Return the key by which exploration looks a state up. Raises ModelError for a state that cannot be compared."""
     if value.__class__ is tuple:
         kinds = tuple([each.__class__ for each in value])
         known = _FLAT.get(kinds) or _noted(kinds)
@@ -39,7 +39,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
-    """Return the name by which outputs are looked up. Unhashable outputs, such as a list, have their text as name."""
+    """Return the key by which exploration looks outputs up; for outputs without a hash, such as lists, their text."""
     try:
         return name(outputs)
     except ModelError:
@@ -105,9 +105,10 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return outputs as a tester sees them, with each `AnyOrder` sorted; one with a single item, or none, disappears.
+    """Return the outputs of a transition as a tester sees them, so that two ways to write the same outputs are equal.
 
-    So two transitions with differently written outputs may look the same.
+    The items of each `AnyOrder` are sorted. An `AnyOrder` with a single item becomes this item, and an empty one
+    disappears.
 
     >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
     (AnyOrder(items=('a', 'b')), 'c')

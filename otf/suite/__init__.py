@@ -1,8 +1,8 @@
-"""Suites made in advance: inputs that cover a model, or prove a system correct within bounds.
+"""Test suites made in advance: inputs that cover a model, or that prove a system correct within stated bounds.
 
-`suite` makes fixed lists of inputs for deterministic models, by one of `METHODS`, and states what a pass proves;
-`adaptive` makes tests whose next input depends on the outputs, for models that leave the system a choice, by one of
-`ADAPTIVE`.
+`suite` makes fixed lists of inputs for a deterministic model by one of the methods in `METHODS`, and states what a pass
+proves. `adaptive` makes tests for a model that leaves the system a choice, by one of the methods in `ADAPTIVE`; the
+outputs decide which input such a test sends next.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ Made = tuple[list[Word], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method by which suites are made.
+    """A method by which `suite` makes a suite of tests.
 
     `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes. `base` says
-    which machine it takes: the model as specified, completed, or completed and minimised. `complete`: a passing system
-    is correct if it has no more states than allowed. `extra`: the method can allow the system more states than the
-    model. `wider`: its suites are k-A-complete: they are complete for some larger systems, too.
+    which machine the method takes: the model as specified, completed, or completed and minimised. `complete` is true if
+    a system that passes is correct, provided that it has no more states than allowed. `extra` is true if the method can
+    allow the system more states than the model has. `wider` is true if the suites are complete for some larger systems
+    too (k-A-complete).
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -50,7 +51,7 @@ class Method:
     wider: bool = False
 
     def machine(self, explored: NumberedMachine) -> NumberedMachine:
-        """Return the machine that the method works on."""
+        """Return the machine from which the method makes its suite."""
         if self.base == "specified":
             return explored
         whole = complete_machine(explored)
@@ -143,12 +144,12 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite: its `paths` are lists of inputs; `words` are the same paths, as numbers of the inputs of its `machine`.
+    """A test suite: its `paths` are lists of inputs, and its `words` are the same paths as numbers of inputs.
 
-    `name` is that of the model, `method` how the suite was made.
-
-    `guarantee` says in words what passing proves; `notes` say how the machine differs from the model. `ignores`: the
-    paths may have inputs that the model does not specify, which the system has to ignore.
+    `machine` is the machine whose inputs the words number. `name` is the name of the model. `method` is the name of the
+    method that made the suite. `guarantee` says in words what passing proves. `notes` say how the machine differs from
+    the model. `ignores` is true if the paths may have inputs that the model does not specify; the system has to ignore
+    these inputs.
 
     >>> from otf.models.coffee import coffee
     >>> made = suite(coffee, "tour")
@@ -166,21 +167,21 @@ class Suite:
 
     @property
     def paths(self) -> list[list[Any]]:
-        """Return the paths as lists of inputs, each from a reset."""
+        """Return the paths of the suite as lists of inputs; each path begins after a reset."""
         return [self.machine.values(word) for word in self.words]
 
     @property
     def steps(self) -> int:
-        """Return the number of inputs in all paths."""
+        """Return the number of inputs in all paths of the suite."""
         return sum(map(len, self.words))
 
     @property
     def longest(self) -> int:
-        """Return the number of inputs in the longest path."""
+        """Return the number of inputs in the longest path of the suite."""
         return max(map(len, self.words), default=0)
 
     def cost(self, reset_cost: float = 1.0) -> float:
-        """Return the cost of the suite in inputs, including a reset before each path.
+        """Return the number of inputs in all paths, plus `reset_cost` for the reset before each path.
 
         >>> from otf.models.coffee import coffee
         >>> suite(coffee, "tour").cost(10.0)
@@ -202,10 +203,11 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
-    """Return the suite of a model by one of `METHODS`; a system may have `extra` more states than the model.
+    """Return the suite of a model by one of `METHODS`; the system may have `extra` more states than the model.
 
-    The method `auto` takes the shortest suite of chain, SPY, HSI and H, all of which are n-complete; a reset costs as
-    much as `reset_cost` inputs. Raises UsageError, with the reason, if the method cannot make a suite from this model.
+    The method `auto` makes the suites chain, SPY, HSI and H, and takes the cheapest; all four are n-complete.
+    `reset_cost` is the cost of a reset in inputs, for that choice. `suite` raises UsageError, with the reason, if the
+    method cannot make a suite of this model.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -254,9 +256,9 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
 def wider(extra: int) -> str:
     """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
 
-    W, Wp and HSI are k-A-complete (Vaandrager and Melse 2025), who give counterexamples for H and SPY. A is the cover:
-    of several shortest ways to a state it has one. For k = 0 these reach all states of the system, so it is no larger
-    than the model.
+    The suites W, Wp and HSI are k-A-complete, where A is the cover of the model: one shortest sequence of inputs to
+    each state. Vaandrager and Melse (2025) prove this, and give counterexamples for H and SPY. With k = 0, the
+    sequences of A reach all states of such a system, so the system is no larger than the model.
 
     >>> wider(1).partition(" by ")[2]
     "the suite's way to a state of the model and at most 1 input more"

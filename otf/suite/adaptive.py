@@ -39,11 +39,12 @@ Met = tuple[int, ...]
 
 @dataclass(frozen=True)
 class AdaptiveSuite:
-    """Tests whose next input depends on the outputs.
+    """A suite of adaptive tests: the outputs of the system decide which input a test sends next.
 
-    `method` names how the tests were made from the `machine`. Each row of the table `decisions` has an input to send,
-    and the rows that follow; `tests` has the number of the row in which each test begins. `guarantee` says in words
-    what a system proves by passing `runs` runs of each test; `notes` say what else matters.
+    `machine` is the explored model, and `method` is the name of the method that made the tests from it. `decisions` is
+    a table: each row has an input to send, and the rows that may follow. `tests` has the number of the row in which
+    each test begins. `guarantee` says in words what a system proves if it passes each test `runs` times. `notes` say
+    what else matters.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -62,17 +63,17 @@ class AdaptiveSuite:
 
     @property
     def name(self) -> str:
-        """Return the name of the model."""
+        """Return the name of the suite's model."""
         return self.machine.name
 
     @property
     def longest(self) -> int:
-        """Return the largest number of inputs in a test."""
+        """Return the largest number of inputs that a single test can send."""
         return max((self.decisions.depth[test] for test in self.tests), default=0)
 
     @property
     def steps(self) -> int:
-        """Return the largest number of inputs that all tests send together in one run each."""
+        """Return the largest number of inputs that all tests together send if each is driven once."""
         return sum(self.decisions.depth[test] for test in self.tests)
 
     def __str__(self) -> str:
@@ -138,8 +139,8 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
     """Return the adaptive suite of an observable model, for systems with at most `extra` more states.
 
-    Each test runs `runs` times. `ADAPTIVE` has the methods. Raises UsageError, with the reason, if the model has no
-    adaptive suite or the suite is too large.
+    `graph` is the explored model. `method` is one of `ADAPTIVE`. Each test has to be driven `runs` times. `adaptive`
+    raises UsageError, with the reason, if the model has no adaptive suite, or if the suite is too large.
 
     >>> from otf.explore import explore
     >>> from otf.spec import OneOf, Spec, goto
@@ -165,7 +166,7 @@ def assembled(machine: Observable, method: str, extra: int = 0, runs: int = RUNS
 
 
 def unknown(what: str, name: str, known: Collection[str]) -> UsageError:
-    """Return the error for an unknown name of something, with the known names."""
+    """Return the error for an unknown name; its message lists the known names."""
     return UsageError(f"there is no {what} {show(name)}; {choose(name, known, 'there are')}")
 
 

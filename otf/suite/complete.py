@@ -100,7 +100,7 @@ def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
-    """Return how many inputs lead from each state to each other; more than the number of states if there is no way."""
+    """Return how many inputs lead from each state to each other; a number above that of the states if none do."""
     table, far = neighbours(machine), machine.size + 1
     return [
         [far if word is None else len(word) for word in reach(table, [state], machine.size)]
@@ -163,7 +163,7 @@ class ConfirmedNodes:
 
 
 def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the W suite: after each transition and up to k more inputs, all sequences that distinguish states."""
+    """Return the W suite: after each transition and up to k more inputs, it has all words that distinguish states."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.characterising())
@@ -171,7 +171,7 @@ def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the Wp suite: all such sequences after each state; after a transition, those that identify its target."""
+    """Return the Wp suite: all distinguishing words after each state, and identifying words after each transition."""
     tree, words = Splitting(machine), Words(machine)
     states = set(_middles(machine, words, extra))
     for node in states:
@@ -190,7 +190,7 @@ def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the H suite: after any two nodes with different states, one sequence of inputs that distinguishes them."""
+    """Return the H suite: after any two nodes with different states, it has a word that distinguishes these states."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for at, root in enumerate(roots):
@@ -205,7 +205,7 @@ def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def spy(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the SPY suite: it spreads the sequences that identify a state over all nodes known to be in that state."""
+    """Return the SPY suite, which spreads the words that identify a state over all nodes that lead to this state."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for root in roots:

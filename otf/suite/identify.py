@@ -32,8 +32,9 @@ def uio(
 ) -> Word | None:
     """Return a shortest sequence of inputs to which `state` responds unlike any of `others`; None if none was found.
 
-    Only inputs for which `allowed(state, input)` is true occur in the sequence. `home` has the distance from each state
-    back to a home state; with it, the result is the sequence that is shortest together with the way home.
+    The sequence has only inputs for which `allowed(state, input)` is true. `home` has the distance of each state to a
+    home state. With `home`, the function returns the sequence that is shortest together with the inputs back to the
+    home state.
     """
     start = (state, frozenset(others))
     seen = {start}
@@ -82,8 +83,8 @@ class Choice:
 def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
     """Return an experiment whose outputs tell every state from all others; None if a bounded search found none.
 
-    It is adaptive: outputs decide on the next input. With `immediate` it ends where no single input splits the states
-    that are still possible, so a leaf may have several states.
+    An experiment is adaptive: the outputs decide on the next input. With `immediate`, the experiment ends where no
+    single input distinguishes the states that are still possible, so that its result may be several states.
     """
     root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
     left = [root]
@@ -104,7 +105,7 @@ def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice |
 
 
 def leaves(node: Choice, word: Word = ()) -> Iterator[tuple[Word, Choice]]:
-    """Yield the leaves of an experiment, each with the inputs that lead there."""
+    """Yield each possible end of an experiment, with the inputs that lead to this end."""
     if not node.then:
         yield word, node
     for below in node.then.values():

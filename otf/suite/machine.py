@@ -120,10 +120,10 @@ Word: TypeAlias = tuple[int, ...]
 class NumberedMachine:
     """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
 
-    `name` is that of the model; `states` and `inputs` are its values, by number. The initial state is 0. Outputs are
-    numbers of labels; different numbers can always be distinguished. `silent` is the label that stands for no output.
-    `exact` numbers the different sets of outputs that the model allows. `notes` say how the machine differs from the
-    model, and what limits a guarantee.
+    `name` is the name of the model. `states` and `inputs` are the values that the numbers stand for; state 0 is the
+    initial one. Outputs are numbers of labels, and a tester can always distinguish different labels. `silent` is the
+    label that stands for no output. `exact` numbers the different sets of outputs that the model allows. `notes` say
+    how the machine differs from the model, and what limits a guarantee.
 
     >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))
@@ -141,7 +141,7 @@ class NumberedMachine:
 
     @property
     def size(self) -> int:
-        """Return the number of states."""
+        """Return the number of states of the machine."""
         return len(self.next)
 
     @cached_property
@@ -152,11 +152,11 @@ class NumberedMachine:
 
     @property
     def complete(self) -> bool:
-        """Return whether every input is specified in every state."""
+        """Return whether the machine specifies every input in every state."""
         return len(self.transitions) == self.size * len(self.inputs)
 
     def run(self, word: Word, state: int = 0) -> tuple[list[int], int]:
-        """Return the outputs for a word, and the state after it; the machine must specify every input on the way."""
+        """Return the outputs for a word, and the state after it; the machine must specify every input of the word."""
         outputs: list[int] = []
         for inp in word:
             outputs.append(self.out[state][inp])
@@ -164,12 +164,12 @@ class NumberedMachine:
         return outputs, state
 
     def values(self, word: Word) -> list[Any]:
-        """Return the inputs of a word."""
+        """Return the inputs that the numbers of a word stand for."""
         return [self.inputs[inp] for inp in word]
 
 
 def machine(graph: Graph) -> NumberedMachine:
-    """Return a graph as a machine of numbered states. Raises UsageError with the reason if no suite can be made of it.
+    """Return a graph as a machine of numbered states. Raises UsageError, with the reason, if it allows no suite.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -221,7 +221,7 @@ def whole(graph: Graph) -> None:
 
 
 def complete_machine(machine: NumberedMachine) -> NumberedMachine:
-    """Return the machine that ignores unspecified inputs: no output, no change of state.
+    """Return the completed machine, which ignores unspecified inputs: it sends no output and keeps its state.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -247,10 +247,10 @@ def complete_machine(machine: NumberedMachine) -> NumberedMachine:
 
 
 def minimise(machine: NumberedMachine) -> NumberedMachine:
-    """Return the smallest machine with the same behaviour: states that no inputs can distinguish become one.
+    """Return the smallest machine with the same behaviour, in which any two states can be distinguished by inputs.
 
-    An unspecified input counts as an output of its own. Raises UsageError if no inputs can distinguish two states
-    although their outputs differ.
+    `minimise` treats an unspecified input as an output of its own. It raises UsageError if two states have different
+    outputs that no inputs can distinguish.
 
     >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
     >>> minimise(twins).size

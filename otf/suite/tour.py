@@ -120,12 +120,12 @@ class Tour:
 
 
 def transitions(machine: NumberedMachine) -> list[Leg]:
-    """Return every transition of a machine, as a part that a tour must walk."""
+    """Return a leg of a tour for every transition of a machine."""
     return [Leg(state, (inp,), machine.next[state][inp]) for state, inp in machine.transitions]
 
 
 def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]:
-    """Return every transition with the inputs that check its target, as a part that a tour must walk."""
+    """Return a leg of a tour for every transition of a machine, with the inputs that check the transition's target."""
     legs: list[Leg] = []
     for state, inp in machine.transitions:
         word = (inp, *check(machine.next[state][inp]))
@@ -134,7 +134,7 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 
 
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
-    """Return few short paths that together walk all legs. Starting another path costs as much as `reset` inputs."""
+    """Return few short paths that together walk all legs; a further path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balancing_legs(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])
@@ -221,9 +221,9 @@ ORDERS: Final = 10  # orders of the inputs to try; the one with the fewest paths
 
 
 def a2(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield every path in which no transition occurs twice, and which could not be longer.
+    """Yield every path in which no transition occurs twice, and which cannot be extended.
 
-    Their number explodes: 118 for nine transitions, 27,848 for eighteen.
+    The number of these paths explodes: a machine may have 118 for nine transitions, and 27,848 for eighteen.
     """
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
     word: list[int] = []
@@ -251,12 +251,12 @@ def a2(machine: NumberedMachine) -> Iterator[Word]:
 
 
 def a3(machine: NumberedMachine) -> list[Word]:
-    """Return paths in which every transition occurs at least twice: the inputs after it show where it led."""
+    """Return paths in which every transition occurs at least twice, so that the inputs after it show where it led."""
     return _covering(machine, 2, lambda _state: ())
 
 
 def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Word]:
-    """Return paths in which every transition occurs, each with the inputs at its end that check the state there."""
+    """Return paths in which every transition occurs; the inputs at the end of each path check the state there."""
     return _covering(machine, 1, check)
 
 

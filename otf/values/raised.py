@@ -38,10 +38,10 @@ def blame(what: str, error: BaseException, function: Callable[..., Any] | None =
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
-    """Return where in the model an error was raised, as lines to append to its message; "" if unknown.
+    """Return the lines of the model in which an error was raised, to append to its message; "" if unknown.
 
-    Leaves out frames of otf itself. If there are no others, the model returned something wrong: then the lines say
-    where its `function` is defined.
+    `own_frames` leaves out lines of otf itself. If no lines remain, the model returned something wrong, and the text
+    says where the model's `function` is defined.
     """
     found = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     # what the user's code calls in a library is worth a look, what called it is not
