@@ -438,7 +438,7 @@ def test_trace_keys_are_those_of_the_tables(tmp_path: Path) -> None:
     """What a trace holds today is what the tables describe and the example lines show."""
     start, *events, end = [json.loads(line) for line in failing(tmp_path).read_text(encoding="utf-8").splitlines()]
     example = example_lines()
-    assert set(start) == set(example[0]) == described("how the run was made")
+    assert set(start) == set(example[0]) == described("The header says")
     sometimes = {"stalled", "delay", "doubtful", "behind"}  # only where the machine was busy, or the path went on
     assert set(end) - sometimes == set(example[-1]) == described("Last comes the end") - sometimes
     assert {key for event in events for key in event} <= described("Then the events")
