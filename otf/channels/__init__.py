@@ -67,7 +67,10 @@ class Unreliable(Spec[Any, Any]):
 
 
 def over(spec: Spec[Any, Any], rule: Rule) -> Spec[Any, Any]:
-    """Return a spec behind a net with one more rule; if the spec has a net already, the rule joins its rules."""
+    """Return the spec of a system behind a net with one more rule.
+
+    If the spec has a net already, the new rule joins the rules of that net.
+    """
     if isinstance(spec, Unreliable):
         return Unreliable(spec.base, Rules((*spec.rules.rules, rule)))
     return Unreliable(spec, Rules((rule,)))

@@ -40,10 +40,10 @@ REMEMBERED: Final = 100_000  # answers
 
 
 class SpecAnswers:
-    """Remembers the transitions of one spec, by state and input, so that the spec computes each of them only once.
+    """Remembers the transitions of one spec, so that the spec computes them only once for each state and input.
 
-    This is not for speed. A spec may yield a new `lambda` at each call. In the net, outputs with different functions
-    would be different messages, so the number of states would have no limit.
+    A spec may yield a new `lambda` at each call. In a net, outputs with different functions are different messages, so
+    without `SpecAnswers` the number of states would have no limit.
     """
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ def _staying(net: NetState, ways: Iterable[NetWay]) -> list[NetWay]:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The net between a system and the tester."""
+    """The net between a `system` and its tester, with the `rules` of what the net does to messages."""
 
     system: Reactions
     rules: Rules

@@ -120,7 +120,7 @@ NetWay: TypeAlias = Transition[Any] | Accept
 
 
 def whole(way: object) -> TypeGuard[Transition[Any]]:
-    """Return whether this is a valid transition; the oracle reports what is wrong with anything else."""
+    """Return whether `item` is a valid transition; for anything else, the oracle reports what is wrong."""
     return isinstance(way, Transition) and _is_tuple(way.outputs)
 
 
@@ -173,10 +173,11 @@ FOREVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class NetTrouble:
-    """What may happen to a message.
+    """What a net may do to a message.
 
-    `lost`: it may never arrive. `copies`: up to this many more may arrive. `held`: later messages may overtake it. It
-    arrives before the system takes more than `late` further inputs, and within `delay` seconds.
+    If `lost` is true, the net may lose the message. The net may deliver up to `copies` more copies of the message. If
+    `held` is true, later messages may overtake the message. A held message or a copy arrives before the system takes
+    more than `late` further inputs, and within `delay` seconds.
     """
 
     lost: bool = False
@@ -221,7 +222,10 @@ NONE: Final = NetTrouble()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A fault of the net, and the ports on which it affects inputs and outputs; `port` returns the port of a value."""
+    """One kind of trouble of a net, and the ports on which it affects inputs and outputs.
+
+    `port` returns the port of a message.
+    """
 
     trouble: NetTrouble
     inputs: frozenset[str]
@@ -267,7 +271,7 @@ def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], por
 
 
 def at_least(least: float, name: str, value: float) -> None:
-    """Raise UsageError for a number that is too small."""
+    """Raise UsageError if a number is smaller than the smallest allowed number."""
     if not value >= least:
         message = f"{name}={show(value)}: it must be at least {least}"
         raise UsageError(message)

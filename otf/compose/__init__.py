@@ -45,9 +45,9 @@ def product(
     """Return the product of several specs, in which shared actions happen at the same time.
 
     A state of the product is the tuple of the specs' states. An action is an input or a spontaneous output. A shared
-    action happens in all specs that have the action, with equal outputs. If these specs do not agree on any outputs,
-    the product raises ModelError. With `disabled=True`, an action without common outputs just cannot happen, as in
-    PyModel.
+    action happens in all specs that have the action, with equal outputs. If the specs do not agree on the outputs of a
+    shared action, the product raises ModelError. With `disabled=True`, an action on whose outputs the specs do not
+    agree cannot happen, as in PyModel.
 
     `actions` has one list for each spec: the spec's actions, as names, classes or values. For a spec without such a
     list, the actions are the classes that `step` declares for its input. If `step` declares no class, otf finds the

@@ -137,7 +137,7 @@ class Vocabulary:
 
 
 def listed(items: Iterable[object]) -> Vocabulary:
-    """Return the vocabulary of a model whose actions are listed as names, classes and values."""
+    """Return the actions of a model from a list of names, classes and values."""
     patterns = [pattern(item) for item in items]
 
     def owns(value: Any) -> bool:  # noqa: ANN401 -- an input or output
@@ -148,10 +148,10 @@ def listed(items: Iterable[object]) -> Vocabulary:
 
 
 def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
-    """Return the vocabulary of a spec, from the types that it declares or the actions of its states.
+    """Return the actions of a spec, from the types that the spec declares or from the inputs of its states.
 
-    With `spontaneous`, the spec's spontaneous outputs are actions, too. A name identifies an action, as in a scenario:
-    a spec with the input `Push(1)` owns every `Push`. Raises UsageError if the spec has too many states.
+    With `spontaneous=True`, the spec's spontaneous outputs are actions too. A name stands for all actions of that name:
+    a spec with the input `Push(1)` owns every `Push`. `found` raises UsageError if the spec has too many states.
     """
     inputs = _declared(spec)
     if inputs is not None and not spontaneous:
@@ -170,7 +170,7 @@ def called(value: Any) -> Hashable:  # noqa: ANN401 -- any input or output
 
 
 def outputs_in(item: object, port: str = "") -> Iterator[tuple[Any, str]]:
-    """Yield the values that an item of an output may stand for, each with the port that the item names, "" for none."""
+    """Yield the values that an item of an output may stand for, each with the port that the item names, or ""."""
     match item:
         case AnyOrder(items) | OneOf(items):
             for each in items:

@@ -128,7 +128,10 @@ class Guided(Generic[State]):
 
 
 class Restricted(Spec[Any, Any]):
-    """The spec `base` under a scenario; `accepting` returns whether both may end in a state."""
+    """A spec under a scenario: `base` is the spec without the scenario.
+
+    `accepting(state)` returns whether both the spec and the scenario may end in a state.
+    """
 
     base: Spec[Any, Any]
     accepting: Callable[[Guided[Any]], bool]

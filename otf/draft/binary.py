@@ -56,7 +56,7 @@ class Layouts(NamedTuple):
 
 
 def binary_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
-    """Return each message with its type; an input and an output never share a type."""
+    """Return each binary message with its type; an input and an output never have the same type."""
     found: dict[int, Parsed] = {}
     names: list[str] = []
     for sent in (True, False):

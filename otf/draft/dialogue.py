@@ -41,7 +41,7 @@ FORMS: Final = (
 
 
 class Utterance(NamedTuple):
-    """One message: its direction, bytes, time in seconds, and client of the system."""
+    """One recorded message: its direction, its bytes, its time in seconds, and the client that sent or received it."""
 
     sent: bool
     data: bytes
@@ -64,9 +64,10 @@ class Dialogue:
 
 
 def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
-    """Read a recording of the system at `url`, by default the one with the most packets.
+    """Read the conversation with the system at `url` from a recording.
 
-    Raises UsageError, with the possible formats, if there is no message in it; TraceError for a broken capture.
+    Without a `url`, otf reads the conversation with the most packets. `read_dialogue` raises UsageError, with the
+    possible formats, if the recording has no message. It raises TraceError for a broken capture.
     """
     head = file.read(4)
     file.seek(0)
@@ -178,7 +179,7 @@ class FramingGuess(NamedTuple):
 
 
 def cut(dialogue: Dialogue) -> tuple[Dialogue, FramingGuess]:
-    """Return a recorded dialogue as whole messages, with the framing that divides its streams into messages."""
+    """Return a recorded dialogue as whole messages, with the framing that divides its byte streams."""
     if not dialogue.is_stream:
         return dialogue, _of_frames(dialogue)
     for guess in _candidates(dialogue.utterances):
@@ -191,7 +192,7 @@ def cut(dialogue: Dialogue) -> tuple[Dialogue, FramingGuess]:
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether bytes are printable UTF-8, with tabs."""
+    """Return whether bytes are printable text in UTF-8; tabs are allowed."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -43,7 +43,11 @@ class FieldGuess(NamedTuple):
 
 @dataclass
 class MessageKind:
-    """A type of message. `pattern` is its line, or `body` its class as code; `weight` orders overlapping patterns."""
+    """A type of message in a draft.
+
+    The `pattern` is the line of a text message, and the `body` is the code of a class for other messages. If two
+    patterns fit one message, `weight` decides between them.
+    """
 
     name: str
     fields: tuple[FieldGuess, ...] = ()
@@ -58,7 +62,7 @@ class MessageKind:
 
 
 class Parsed(NamedTuple):
-    """An utterance as a message: its type, and the values of its fields."""
+    """A recorded message with its type, and with the values of its fields."""
 
     kind: MessageKind
     values: tuple[Any, ...]
@@ -136,7 +140,7 @@ Members: TypeAlias = Mapping[str, Plain]
 
 
 def object_kinds(utterances: Sequence[Utterance]) -> list[Parsed] | None:
-    """Return each message with its type, inputs and outputs apart; None if some message is not a flat object."""
+    """Return each message with its type, or None if a message is not a flat JSON object."""
     found: list[Members] = []
     for each in utterances:
         members = _members(each.data)

@@ -58,7 +58,10 @@ class InputRule:
 
 
 def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iterator[Exchanged]:
-    """Yield each input with its outputs, separately for each client, without outputs before the first input."""
+    """Yield each input with the outputs after it, separately for each client.
+
+    Outputs before a client's first input are left out.
+    """
     opened: dict[int, tuple[Utterance, Parsed, list[Parsed], float]] = {}
     for each, message in zip(utterances, parsed, strict=True):
         before = opened.get(each.client)
@@ -74,7 +77,7 @@ def exchanges(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> Iter
 
 
 def rules(found: Iterable[Exchanged]) -> list[InputRule]:
-    """Return what follows each type of input, in the order of first appearance."""
+    """Return the outputs that follow each type of input, in the order in which the types appear."""
     kinds: dict[str, MessageKind] = {}
     answers = defaultdict[str, Counter[AnswerKinds]](Counter)
     samples = defaultdict[tuple[str, AnswerKinds], list[Exchanged]](list)
@@ -137,7 +140,7 @@ class StateGuess:
 
 
 def guess_states(found: Sequence[Exchanged]) -> StateGuess | None:
-    """Return the states that a recording of one client shows; None if there are none, or several guesses fit."""
+    """Return the states that a recording of one client shows, or None if no guess or several guesses fit."""
     steps = list(_steps(found))
     symbols = dict.fromkeys(each for each, _ in steps)
     answers = Counter(inp for inp, _ in symbols)

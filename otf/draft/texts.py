@@ -59,7 +59,10 @@ def _token(text: str) -> Token:
 
 
 def text_kinds(utterances: Sequence[Utterance]) -> list[Parsed]:
-    """Return the lines of a dialogue as messages, each with its type. A pattern used in both directions is one type."""
+    """Return the lines of a dialogue as messages, each with its type.
+
+    If client and system use one pattern, its messages have one type.
+    """
     lines = [tokens(each.data.decode()) for each in utterances]
     ways = {sent: [at for at, each in enumerate(utterances) if each.sent is sent] for sent in (True, False)}
     found: list[Sequence[Token]] = [*lines]

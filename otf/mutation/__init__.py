@@ -116,7 +116,10 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
 
 
 class MutationAnalysis:
-    """The steps of `mutate`, for callers that show progress or end early: `mutants`, then `judge.of` for each."""
+    """The single steps of `mutate`, for a caller that shows progress or ends early.
+
+    The caller calls `mutants` once, and then `judge.of` for each mutant.
+    """
 
     def __init__(self, bench: Bench, seed: int, budget: HuntBudget, mode: HuntMode) -> None:
         self.seed = seed

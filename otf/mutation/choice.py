@@ -134,10 +134,11 @@ def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways
 
 
 def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
-    """Yield all mutants that differ from the model and from each other, as far as the model was explored.
+    """Yield all mutants that differ from the model and from each other, as far as otf has explored the model.
 
-    Mutants with outputs that no codec can send do not count. `ignored`: also try inputs that the model leaves open.
-    `instant`: the system answers before it returns, so none of its outputs can come later.
+    otf makes no mutants whose outputs the codec cannot encode. With `ignored`, otf also makes mutants for inputs that
+    the model does not specify. With `instant`, the system answers before the tester goes on, so otf makes no mutants
+    with a late output.
     """
     seen = set[Any]()
     for rule in list(survey.rules.known.values()):
@@ -195,7 +196,7 @@ def _sendable(effects: Iterable[tuple[Any, Any, Ways, Ways]], wire: CodecWire) -
 
 
 def drawn(found: Iterable[ModelMutant], most: int, seed: int) -> list[ModelMutant]:
-    """Return at most `most` mutants: operators take turns, each with its rules in an order drawn by the seed."""
+    """Return at most `most` mutants in a random order, with about equally many for each kind of mistake."""
     random = Random(seed)
     by_operator: dict[str, list[ModelMutant]] = {name: [] for name in OPERATORS}
     for each in found:

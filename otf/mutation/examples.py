@@ -37,7 +37,9 @@ AcceptOutputs: TypeAlias = tuple[Any, ...] | dict[str, tuple[Any, ...]]
 
 @dataclass(slots=True)
 class Examples:
-    """Finds outputs for the items of one model; `known` holds outputs that the model gives as values.
+    """Finds example values for outputs that a model only describes.
+
+    The model itself gives the values in `known`.
 
     >>> from otf.spec import Where
     >>> Examples((str,)).of(Where(lambda text: text.startswith("welcome")), "welcome back", None)

@@ -114,7 +114,7 @@ class _Onward:
 
 @dataclass(slots=True)
 class Hunt:
-    """A tester for one bench: all mutants share its oracle, everything else is new for each."""
+    """Tests mutants with one bench; all mutants share the bench's oracle, and each mutant has a new system."""
 
     bench: Bench
     wire: CodecWire

@@ -95,7 +95,7 @@ class JudgedMutant:
 
 @dataclass(slots=True)
 class Judge:
-    """Hunts mutants on one bench, and explains the survivors."""
+    """Tests mutants on one bench, and finds out why some of them survive."""
 
     hunt: Hunt
     survey: Survey

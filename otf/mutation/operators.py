@@ -23,7 +23,7 @@ KEPT: Final = 50  # different values of a field to keep
 
 @dataclass(slots=True)
 class Material:
-    """The values of a model, the source of wrong ones: a wrong value is one that is right elsewhere."""
+    """The values of a model, from which otf takes wrong values: a value that is right in another place."""
 
     initial: Any
     slack: float

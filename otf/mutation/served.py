@@ -36,10 +36,10 @@ BESIDE: Final = 200  # inputs of a state to ask about, to find outputs like its 
 
 @dataclass(slots=True)
 class ServedModel:
-    """The transitions of a model that is served as a system, with values for all its outputs.
+    """The transitions of a model that otf runs as a system, with values for all outputs.
 
-    Examples replace what the model only describes. A transition without one is left out, and its input is not tried if
-    nothing else is left: `unserved` has the descriptions of such items.
+    Where the model only describes an output, the system sends an example. The system leaves out a transition whose
+    output has no example, and `unserved` has the descriptions of such outputs.
 
     >>> from otf.spec import goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, str if lit else "on")], False, ["press"])
@@ -142,9 +142,9 @@ def sent_by(ways: Iterable[Transition[Any]]) -> Iterator[tuple[Any, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CodecWire:
-    """The way of an output through a bench's codec: what the tester sees of it.
+    """What the tester sees of an output that goes through the bench's codec.
 
-    Many codecs encode only inputs. Then outputs bypass the codec, and `codec` is None.
+    Many codecs encode only inputs. With such a codec, outputs bypass the codec, and `codec` is None.
     """
 
     bench: Bench
@@ -214,7 +214,7 @@ class ModelRule:
 
 @dataclass(slots=True)
 class ModelRules:
-    """The rules of a served model, found while asking it."""
+    """The rules of a model; otf finds a rule when it first asks the model for the rule's transitions."""
 
     served: ServedModel
     known: dict[Hashable, ModelRule] = field(default_factory=dict[Hashable, ModelRule])

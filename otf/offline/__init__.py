@@ -31,7 +31,7 @@ OnStep = Callable[[TracedEvent, Monitor], None]
 
 
 class Patience:
-    """A bound on the time to judge a trace: its author can make every event as expensive as the limits allow."""
+    """A limit on the time to judge a trace, because a stranger can write a trace that is expensive to judge."""
 
     verdict: Final = Verdict(
         "inconclusive", why=f"it takes longer to judge than {SECONDS:g} s and {EACH * 1e3:g} ms an event"
@@ -175,7 +175,7 @@ NOTHING: Final = "it has no input, and no output was seen: nothing was tested"
 
 
 class EventTally:
-    """Counts what a run sent and saw: `take` its events; `nothing` says why they test nothing.
+    """Counts the inputs and outputs of a path; `nothing` says why they test nothing.
 
     >>> from otf.spec import goto
     >>> tally = EventTally(Spec(lambda state, _: [goto(state)], 0, ["a"]))

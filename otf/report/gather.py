@@ -76,12 +76,11 @@ class PathSummary:
 class ReportedFailure:
     """All failures of a campaign with one signature; reports show one of them, the `failure`.
 
-    The number of paths that failed in this way is `count`. The `file` is the shortest trace of such a failure. The
-    trace has `steps` inputs and these `events`. The trace is `shrunk` if it is the result of shrinking. `ended` says
-    why the search for a shorter trace ended early. `chance` says how often the inputs of the trace lead to the failure.
-    otf needed `tries` strict repetitions to see the failure again (0: none was needed). `bytes` has the bytes of the
-    wrong output, as text. If the campaign divides the failures with one signature into several kinds, `kind` is the
-    name of this kind.
+    The failure showed on `count` paths. The `file` is the shortest trace of the failure; the trace has `steps` inputs
+    and these `events`. The trace is `shrunk` if it is the result of shrinking. `ended` says why the search for a
+    shorter trace ended early. `chance` says how often the inputs of the trace lead to the failure. otf needed `tries`
+    strict repetitions to see the failure again (0: none was needed). `bytes` has the bytes of the wrong output, as
+    text. If the campaign divides the failures with one signature into several kinds, `kind` is the name of this kind.
 
     >>> from otf.trace import Failure, Signature
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")

@@ -31,9 +31,10 @@ from otf.strategy.pool import PlanPatience, endless
 
 
 def once(search: Shrinking) -> Shrinking:
-    """Yield the candidates of a search, each only once; if the search repeats a candidate, it learns that it passed.
+    """Yield the candidates of a search, each only once.
 
-    That is safe: the search adopted each candidate that failed, and never goes back to a longer run.
+    If the search repeats a candidate, the search learns that the candidate passed. That is safe, because the search
+    adopts each candidate that fails, and never returns to a longer path.
     """
     tried: set[Candidate] = set()
     answer: Issue | None = None
@@ -89,7 +90,7 @@ RACES: Final = (without_chunks, without_parts, one_by_one, renamed, simplified)
 
 
 def by_model(issue: Issue, setting: Setting) -> Shrinking:
-    """Shrink with the model as a map: first try guesses, then use each means to shorten the run until none helps."""
+    """Shrink a path with the model: try first guesses, and then use each method of shortening until none helps."""
     if not issue.steps:  # it failed before any input
         return issue
     search = ShrinkSearch(issue, ModelMap(setting.oracle, setting.patience, over=setting.over))

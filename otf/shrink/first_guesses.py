@@ -58,7 +58,10 @@ class Rung(NamedTuple):
 
 
 def climb(search: ShrinkSearch, *, waited: bool = False) -> Attempts:
-    """Try guesses until one fails, and then reduce it; `waited`: as much time alone has not shown the failure."""
+    """Try one guess of a shorter path after another until a guess fails, and then shorten that guess.
+
+    `waited` is true if a path without inputs, as long as the failing path, did not fail.
+    """
     search.begin("ladder")
     guesses = [*_jumps(search), *_wait(search, waited=waited), *_pairs_and_pumps(search)]
     rungs = iter(sorted(guesses, key=lambda rung: rung.price))
@@ -155,9 +158,9 @@ def _counts(search: ShrinkSearch) -> Counter[Trait]:
 
 
 def counted(search: ShrinkSearch) -> Attempts:
-    """Try whether the number of one kind of transition, or of all inputs, is all that matters.
+    """Try whether only the number of inputs matters, or the number of inputs of one kind.
 
-    Where one input less has passed, only what that input is can be what the system counts: few kinds are left.
+    For example, a system may fail after the hundredth command, whatever the commands are.
     """
     search.begin("count")
     steps, counts = search.best.steps, _counts(search)
@@ -263,7 +266,7 @@ def _way(ways: ModelMap, nodes: NodeSet) -> Thinking[ModelSteps | None]:
 
 
 def one_by_one(search: ShrinkSearch) -> Attempts:
-    """Send the inputs of each burst one by one, as long as the run fails."""
+    """Send the inputs of each burst one after another instead of at once, as long as the path still fails."""
     search.begin("bursts")
     steps = search.best.steps
     for burst in dict.fromkeys(step.burst for step in steps if step.burst):

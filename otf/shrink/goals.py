@@ -40,7 +40,11 @@ def goals_of(search: ShrinkSearch) -> Thinking[list[ModelStep]]:
 
 
 def fewer_goals(search: ShrinkSearch) -> Attempts:
-    """Try the last goal alone, then the last one with one of the first, and then all goals but a part of them."""
+    """Try to keep fewer goals, where a goal is a step that does not lie on the shortest path through the model.
+
+    The search tries the last goal alone, then the last goal with one of the first, and then all goals but a part of
+    them.
+    """
     search.begin("goals")
     if len(search.best) > MOST:
         return False
@@ -78,7 +82,10 @@ class _WalkState(NamedTuple):
 
 
 def replanned(search: ShrinkSearch) -> Attempts:
-    """Try the shortest walks through transitions like the best's goals: exactly alike, then of the same kind."""
+    """Try the shortest paths with transitions like those of the best path's goals.
+
+    The search first tries paths with exactly alike transitions, and then paths with transitions of the same kind.
+    """
     search.begin("replan")
     best = search.best
     for exact in (True, False):
@@ -148,7 +155,7 @@ ENOUGH: Final = 3
 
 
 def without_kinds(search: ShrinkSearch) -> Attempts:
-    """Leave out all inputs of one kind, then all equal ones: a fault that counts some needs none of the others."""
+    """Try to leave out all inputs of one kind, and then all equal inputs."""
     search.begin("kinds")
     best = search.best
     for name in (kind, _itself):
@@ -164,10 +171,10 @@ def _itself(inp: Symbol) -> Trait:
 
 
 def without_chunks(search: ShrinkSearch) -> Attempts:
-    """Try to shorten the best run so far by leaving out halves of its inputs, then quarters, and so on.
+    """Try to leave out halves of the best path's inputs, then quarters, and so on.
 
-    It leaves out equal parts at most three times: if the fault counts such parts, the run needs all of them, and trying
-    each has quadratic cost.
+    The search leaves out equal parts at most three times. If the fault counts such parts, the path needs all of them,
+    and to try each part would have quadratic cost.
     """
     search.begin("chunks")
     best, size = search.best, len(search.best) // 2
@@ -191,7 +198,7 @@ def _chunks(search: ShrinkSearch, size: int) -> Attempts:
 
 
 def without_parts(search: ShrinkSearch) -> Attempts:
-    """Leave out any part of a short walk, the largest first, until every remaining part is needed."""
+    """Leave out parts of a short path, the largest parts first, until the failure needs every remaining part."""
     search.begin("parts")
     best = search.best
     while len(search.best) <= LONG and (yield from _one(search)):
@@ -221,7 +228,7 @@ def _bounds(length: int) -> Iterator[tuple[int, int]]:
 
 
 def bypassed(search: ShrinkSearch) -> Attempts:
-    """Try each bypass, those that save most first, until none fails."""
+    """Replace parts of the path by shorter inputs to an equal state, and try the largest saving first."""
     search.begin("bypass")
     best = search.best
     failed = True

@@ -107,7 +107,7 @@ Attempts: TypeAlias = Generator[Candidate | None, Issue | None, bool]
 
 
 class ShrinkSearch:
-    """The state of a search for a shorter run, which all ways to shorten it share."""
+    """The state of a search for a shorter path, such as the best path so far; all methods of shortening share it."""
 
     def __init__(self, issue: Issue, ways: ModelMap) -> None:
         self.best: Issue = issue

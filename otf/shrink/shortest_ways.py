@@ -88,10 +88,10 @@ class Successor(NamedTuple):
 
 
 class ModelMap:
-    """The model of an oracle as a map between sets of nodes: sets, since the system need not show its choices.
+    """The model as a map, on which the shrinker finds the shortest inputs from some possible states to others.
 
-    `patience` bounds how long a run looks for a way while its system waits for the next input. No way takes an
-    `avoided` step. Once the time is `over`, every question to the model raises TimeOverError.
+    `patience` limits how long a candidate looks for inputs while its system waits. The inputs that the map finds take
+    none of the `avoided` steps. When `over` returns true, each question to the map raises TimeOverError.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ PRICE: Final = 50  # transitions to spend, besides four for each step, since sim
 
 
 def uniform(search: ShrinkSearch) -> Attempts:
-    """Make all inputs of a kind in a long walk the same: its parts are then alike, and few are left to try."""
+    """Make all inputs of one kind in a long path equal, so that few different parts are left to try."""
     search.begin("uniform")
     best = search.best
     if len(best) > LONG:
@@ -56,7 +56,7 @@ def _alike(search: ShrinkSearch, like: ModelStep) -> Attempts:
 
 
 def simplified(search: ShrinkSearch) -> Attempts:
-    """Replace each input by a simpler one: everywhere in the best, or in halves, quarters, ... of its occurrences."""
+    """Try to replace each input by a simpler input: at all its places in the best path, or at a half or a quarter of them."""
     search.begin("values")
     best = search.best
     for like in sorted({step.input: step for step in best.steps}.values(), key=search.rank_of, reverse=True):
@@ -119,7 +119,7 @@ def _kin(search: ShrinkSearch, step: ModelStep) -> list[Symbol]:
 
 
 def fewer_bytes(search: ShrinkSearch) -> Attempts:
-    """Leave out bytes of malformed inputs, in halves, quarters, … and single ones."""
+    """Leave out bytes of malformed inputs: first halves, then quarters, and at last single bytes."""
     search.begin("bytes")
     best = search.best
     for at in range(len(best)):
@@ -142,7 +142,7 @@ Name: TypeAlias = Hashable
 
 
 def renamed(search: ShrinkSearch) -> Attempts:
-    """Try to replace each name that inputs of the shortest run share by the first names that the model enables."""
+    """Try to replace each name that several inputs of the best path share by the first name that the model enables."""
     search.begin("names")
     best = search.best
     for old in _shared(search.best.steps):
@@ -197,7 +197,7 @@ class Generated:
 
 
 def shrunk_by_hypothesis(seed: str) -> Callable[[ShrinkSearch], Attempts]:
-    """Return the means that shrinks the values of strategies; `seed` is the failing path's."""
+    """Return the method that shrinks values which Hypothesis generated; `seed` is that of the failing path."""
     draws = (*map(sampled, range(BATCHES)), for_path(seed))
     # each round asks for the same rows, and Hypothesis takes 40 ms for one
     row_of = cache(drawn_anew)

@@ -237,11 +237,11 @@ def acting(
     seed: int = 0,
     invent: Callable[[Any], Any] | None = None,
 ) -> Callable[[], Act]:
-    """Return a function that makes a system of a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
+    """Return a function that makes a system from a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
 
-    Where the spec leaves a choice, chance decides, anew on each path. There are no spontaneous outputs, since the
-    system only answers. It ignores inputs that the spec does not specify. `invent` returns a value where the spec gives
-    only a class or a test.
+    Where the spec allows several transitions, the system chooses at random, anew on each path. The system sends no
+    spontaneous outputs, because it only answers inputs. The system ignores inputs that the spec does not specify. Where
+    the spec gives only a class or a test for an output, `invent` returns a value.
     """
     wrong = spec if fault is None else faulty(spec, fault)
     numbers = count(1)

@@ -284,7 +284,7 @@ class Reader:
 
 
 def name_of(kind: object) -> str:
-    """Return the name of a type, as errors show it."""
+    """Return the name of a type as error messages show it."""
     return kind.__name__ if is_class(kind) else str(kind)
 
 

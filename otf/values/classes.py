@@ -35,7 +35,7 @@ _FORMAT: Final[dict[str, Any]] = {"annotation_format": _LAZILY.Format.FORWARDREF
 
 
 def parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
-    """Return the parameters of a function, whose annotations need not be readable. Raises TypeError, ValueError."""
+    """Return the parameters of a function without evaluating its annotations. Raises TypeError or ValueError."""
     return signature(function, **_FORMAT).parameters
 
 
@@ -48,7 +48,7 @@ def annotations_of(made: Any) -> dict[str, Any]:  # noqa: ANN401 -- a class or a
 
 
 def is_class(kind: object) -> TypeGuard[type[Any]]:
-    """Return whether something is a class, but not a generic one with arguments."""
+    """Return whether `kind` is a class, but not a generic class with arguments such as `list[int]`."""
     return isinstance(kind, type) and not hasattr(kind, "__args__")
 
 
@@ -140,7 +140,7 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
 
 
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
-    """Return the declared types of some arguments of a function, without evaluating its other annotations."""
+    """Return the declared types of some arguments of a function; annotations of other arguments are not evaluated."""
     plain = unwrap(function)
     declared = {name: kind for name, kind in annotations_of(plain).items() if name in names}
     known = getattr(plain, "__globals__", {})

@@ -13,7 +13,7 @@ PATIENCE: Final = 1_000_000  # values that may fail a condition in a row before 
 
 
 class Mapped(Tiers):
-    """The results of a function on the values of another type; the size of a result is that of its argument."""
+    """The results of a function on the values of another type; each result has the size of its argument."""
 
     builds = True
 
@@ -60,7 +60,7 @@ class Filtered(Tiers):
 
 
 class Once(Tiers):
-    """The values of another type without repetitions; two values are equal if `name` returns the same for both."""
+    """The values of another type without repetitions; two values are equal if `name` returns equal results for both."""
 
     def __init__(self, part: Tiers, name: Callable[[Any], Hashable]) -> None:
         super().__init__(part)
@@ -185,10 +185,10 @@ class Both(Tiers):
 
 
 def together(parts: list[Tiers]) -> Tiers:
-    """Return the tuples with one value of each part.
+    """Return all tuples with one value of each part.
 
-    For a long tuple, it keeps all first halves and all second halves in memory. If it kept the tuples without their
-    last element, they would be far more: the number of halves is about the square root of the number of tuples.
+    For a long tuple, `together` keeps all first halves and all second halves in memory. The number of halves is about
+    the square root of the number of tuples, so `together` needs little memory.
     """
     if not parts:
         return Flat([()], frozenset({tuple}), finite=True)

@@ -110,9 +110,9 @@ _MAKERS: dict[type, _Maker] = {
 
 
 def fingerprint(value: Any) -> Hashable:  # noqa: ANN401 -- of any type
-    """Return a key for any value, including lists, sets and dicts; the same values, and only these, have equal keys.
+    """Return a key for any value, even for a list, set or dict: two values are equal for otf if their keys are.
 
-    If a value has no hash, and otf does not know its parts, its key compares the value itself with `==`.
+    If a value has no hash, and otf does not know its parts, the key compares the value itself with `==`.
 
     >>> fingerprint([1]) == fingerprint([1]), fingerprint([1]) == fingerprint([True])
     (True, False)

@@ -1,8 +1,8 @@
 """PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches.
 
-On the command line, a name such as `pymodel:Stack,StackDepthThree@Stepper` joins modules and their stepper. A stepper
-is PyModel's code that drives the system. The stepper is part of the name, not a parameter: a trace records parameters,
-and a trace must not decide which code otf imports.
+On the command line, `pymodel:Stack,StackDepthThree@Stepper` names two modules and the stepper, which is PyModel's code
+that drives the system. The stepper is part of the bench's name and not a parameter. A trace records the parameters of
+its bench, and a trace must not decide which code otf imports.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ PREFIX: Final = "pymodel:"
 
 @dataclass(frozen=True)
 class Apiece:
-    """The codec of a system in this process with a port for each observable action, so that their order is open."""
+    """The codec of a system in this process in which each observable action has its own port.
+
+    Because of the separate ports, the model leaves the order of different observable actions open.
+    """
 
     ports: tuple[str, ...]
     types: tuple[type, ...]
@@ -129,7 +132,7 @@ class _Makes:
 def as_module(reference: str) -> ModuleType:
     """Return a module with the `bench` of a name such as `pymodel:MODEL,MODEL@STEPPER`.
 
-    The files of the user are imported only when the bench is made.
+    otf imports the files of the user only when the module makes its bench.
     """
     models, _, stepper = reference.removeprefix(PREFIX).partition("@")
     names = [name for name in models.split(",") if name]

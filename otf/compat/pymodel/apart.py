@@ -36,7 +36,7 @@ class LostStepperError(Exception):
 
 
 class Stepper:
-    """A stepper module with its observation queue."""
+    """PyModel's stepper module, which drives the system, with its queue of observations."""
 
     def __init__(self, modules: Modules, reference: str) -> None:
         module = modules.load(reference)
@@ -108,9 +108,10 @@ START: Final = 10.0  # seconds for starting Python and importing the stepper
 
 
 class StepperProcess:
-    """A stepper in its own process, for one path. It has `timeout` seconds for each action.
+    """A PyModel stepper in its own process, for one path; each action may take `timeout` seconds.
 
-    Raises ContactError if it cannot be started; LostStepperError if it does not answer in time, or has ended.
+    `StepperProcess` raises ContactError if the stepper cannot be started. It raises LostStepperError if the stepper
+    does not answer in time, or has ended.
     """
 
     def __init__(self, reference: str, folders: Sequence[Path], timeout: float) -> None:

@@ -146,7 +146,10 @@ class Waits:
 
 
 class Driven:
-    """A system behind a stepper, for one path. It follows the model, since a stepper gets the expected result."""
+    """A system behind a stepper, for one path.
+
+    `Driven` follows the model, because a stepper receives the expected result with each action.
+    """
 
     def __init__(self, spec: Live, harness: Stepper | StepperProcess, waits: Waits) -> None:
         self._spec = spec

@@ -59,11 +59,11 @@ _INSTANCES: Final = count(1)
 
 
 class Modules:
-    """The modules of one instance, found by name in its folders, each loaded once for this instance alone.
+    """Modules of PyModel, found by name in some folders; each `Modules` loads a module once, for itself alone.
 
-    Single files in its folders are private to the instance; packages and everything installed are imported as usual.
-    `observations` is the module that steppers import as `pymodel.observation_queue`; `random` is the generator behind
-    their module `random` (`seed` None: a different one each time).
+    Single files in the folders are private to the instance. otf imports packages and everything installed as usual.
+    Steppers import `observations` as `pymodel.observation_queue`. All functions of their module `random` draw from the
+    generator `random`; with the seed None, the generator is different each time.
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:

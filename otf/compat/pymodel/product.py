@@ -154,9 +154,10 @@ def plainly(then: Effect) -> Transition[Any]:
 class Numbers(NamedTuple):
     """The numbers that PyModel's analyzer prints after it explores a model.
 
-    The explored model has so many `states` and `transitions`. A path may end in the `accepting` states, and an
-    invariant is false in the `unsafe` states. The `finished` states have no transition, and a path may end there. The
-    `dead_ends` have no transition, and a path may not end there. The exploration saw every state if `whole` is true.
+    The explored model has `states` states and `transitions` transitions. `accepting` counts the states in which a path
+    may end, and `unsafe` counts the states in which an invariant is false. `finished` counts the states without a
+    transition in which a path may end. `dead_ends` counts the states without a transition in which a path may not end.
+    `whole` is true if the exploration saw every state.
 
     >>> Numbers(2, 2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True).states
     2
