@@ -37,9 +37,8 @@ KNOWN: Final = (
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a web server, which must serve the model's application.
 
-    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. `also` makes the model
-    stricter: with `should` a server must refuse what the RFC says it should refuse, and with `date` an answer must
-    carry a date.
+    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. With `also="should"`, the
+    server must refuse what the RFC says it should refuse. With `also="date"`, an answer must carry a date.
 
     >>> bench().name
     'http'

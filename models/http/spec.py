@@ -83,7 +83,8 @@ class Onward:
 def web(also: str = "") -> Spec[State, WebInput]:
     """Return the spec of a web server.
 
-    `also` makes the spec stricter: `should` or `date`, as for `bench`.
+    With `also="should"`, the server must refuse what the RFC says it should refuse. With `also="date"`, an answer must
+    carry a date.
 
     >>> web().name
     'http'

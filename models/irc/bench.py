@@ -66,8 +66,8 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of an IRC chat server.
 
     `server` is the command line of the chat server, with {host}, {port} and {folder} in it. The folder contains
-    `ngircd.conf`, a configuration for ngircd. `also` is `invite` (otf judges the answer to INVITE strictly by the RFC)
-    or `nick` (the bench also sends NICK without a nickname).
+    `ngircd.conf`, a configuration for ngircd. With `also="invite"`, otf judges the answer to INVITE strictly by the
+    RFC. With `also="nick"`, the bench also sends NICK without a nickname.
 
     >>> bench().name
     'irc'

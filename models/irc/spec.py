@@ -20,7 +20,10 @@ from otf.spec import AnyOrder, Spec, goto
 
 
 def irc(also: str = "") -> Spec[Channel, Say]:
-    """Return the spec of an IRC chat server with three clients; `also` is `invite` or `nick`, as for `bench`.
+    """Return the spec of an IRC chat server with three clients.
+
+    With `also="invite"`, otf judges the answer to INVITE strictly by the RFC. With `also="nick"`, the clients also send
+    NICK without a nickname.
 
     >>> irc().name
     'irc'

@@ -166,10 +166,11 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of a system behind a net that duplicates messages, up to `copies` more of each message.
 
-    `lossy` explains `inputs`, `outputs` and `port`. A copy arrives at once, or before the system takes more than `late`
-    further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that port.
-    To keep the number of states small, the spec may allow any number of copies. `duplicating` raises UsageError if no
-    ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
+    model with one port does not need it. A copy of a message arrives at once, or before the system takes more than
+    `late` further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that
+    port. To keep the number of states small, the spec may allow any number of copies. `duplicating` raises UsageError
+    if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -194,9 +195,10 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of a system behind a net that delays messages, so that later messages overtake them.
 
-    `lossy` explains `inputs`, `outputs` and `port`. The net loses no messages. A delayed message arrives before the
-    system takes more than `late` further inputs, and within `delay` seconds if you give `delay`. `reordering` raises
-    UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
+    model with one port does not need it. The net loses no messages. A delayed message arrives before the system takes
+    more than `late` further inputs. With `delay`, a delayed message also arrives within so many seconds. `reordering`
+    raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

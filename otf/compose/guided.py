@@ -140,8 +140,8 @@ class Restricted(Spec[Any, Any]):
 def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return the spec whose inputs follow a scenario; every output that the model allows is still allowed.
 
-    Use `guide` to steer a test towards a situation. A system whose outputs leave the scenario does not fail: the spec
-    then stops offering the inputs that the scenario restricts.
+    Use `guide` to steer a test towards a situation. A system whose outputs leave the scenario does not fail. After such
+    an output, the spec no longer offers the inputs that the scenario restricts.
 
     >>> from otf.compose import scenario
     >>> from otf.spec import goto

@@ -30,8 +30,9 @@ class Draft:
 
     The `name` and the `url` are those of the bench. The system sends the `greeting` before the first input. The `kinds`
     are the types of messages, and the `rules` are the answers to each input. `framing` says where a message ends. The
-    longest wait for an answer took `slowest` seconds. The `notes` are remarks for the user. If a library reads the
-    messages, `library` is the name of otf's function for it. The `states` are a guess of the system's states, or None.
+    longest wait for an answer took `slowest` seconds. The `notes` are remarks for the user. If the messages are those
+    of a library, `library` names the function that makes a codec from that library, such as `from_json`. The `states`
+    are a guess of the system's states, or None.
 
     >>> from io import BytesIO
     >>> from otf.draft import draft_bench

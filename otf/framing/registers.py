@@ -20,8 +20,8 @@ class Register:
     r"""A value that the system chooses and that later inputs must repeat, such as the id of a job.
 
     The value is group 1 of the regular expression `seen` in the frames that arrive. Until a frame with such a value
-    arrives, the value is `first`. In the inputs of the bench, `mark` stands for the value; without a `mark`, the
-    register's name in braces does, as in `{job}`. In binary messages, use a mark with as many bytes as the value, and
+    arrives, the value is `first`. An input of the bench has the `mark` in place of the value. By default the mark is
+    the register's name in braces, such as `{job}`. In binary messages, use a mark with as many bytes as the value, and
     with bytes that occur nowhere else. For a sequence number, `then` computes the next value from the value that was
     sent.
 

@@ -42,8 +42,7 @@ def goals_of(search: ShrinkSearch) -> Thinking[list[ModelStep]]:
 def fewer_goals(search: ShrinkSearch) -> Attempts:
     """Try to keep fewer goals, where a goal is a step that does not lie on the shortest path through the model.
 
-    The search tries the last goal alone, then the last goal with one of the first, and then all goals but a part of
-    them.
+    The search tries the last goal alone, then the last goal with one of the first goals, and then all goals but some.
     """
     search.begin("goals")
     if len(search.best) > MOST:

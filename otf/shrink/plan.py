@@ -39,8 +39,8 @@ class StepPlan:
     """A candidate that takes given `steps`, each in the states where the failing path took it.
 
     The `ways` are a map of the model, on which the candidate finds the shortest inputs from one step to the next. If
-    the system answers differently than planned, the candidate plans again. The `limit` of a plan leaves room for such
-    detours.
+    the system answers differently than planned, the candidate plans again. The `limit` of a plan leaves room for
+    additional inputs, which a new plan may need.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.shrink.shortest_ways import ModelMap
@@ -288,8 +288,7 @@ class Ahead:
 def repeats(rate: float) -> int:
     """Return how often to repeat a path so that a failure with this `rate` shows with 95 % confidence; 50 at most.
 
-    For example, a failure that shows in one of three repetitions needs more than one repetition: a single pass does not
-    rule the failure out.
+    For example, if a failure shows in half of all repetitions, five passes in a row rule the failure out.
 
     >>> repeats(1.0), repeats(0.5), repeats(0.1)
     (1, 5, 29)

@@ -53,11 +53,11 @@ class World:
     `random`, and the `bounds` limit all times. The list `arrived` has the outputs that came and that nobody has taken
     yet.
 
-    If `ignoring` is true, an input that does not change the state leaves the timers of the state running; by default
-    they restart. If `wavering` is true, chance decides whether the timers restart when a move leads back into the same
-    state; the system may also have entered its initial state before the start. If `choosy` is true, chance decides
-    which of the inputs on different ports the system takes next; by default the system takes the input that has waited
-    longest.
+    Timers usually restart when a move leads back into their state. If `ignoring` is true, an input that does not change
+    the state leaves the timers of the state running. If `wavering` is true, chance decides at each move whether the
+    timers restart, and the system may have entered its initial state before the start. If `choosy` is true, chance
+    decides which of the inputs on different ports the system takes next; by default the system takes the input that has
+    waited longest.
 
     >>> from random import Random
     >>> from otf.simulate import System

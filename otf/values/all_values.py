@@ -178,9 +178,9 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
     """Return all values of a type: small values first, and no value twice.
 
     `every` makes each value only when it is asked for, so a type such as `int` may have infinitely many. `values`
-    replaces the values of types within the type, as `{int: range(2)}` does. `where` is the path to the type, with which
-    error messages begin. `anew` replaces the values that a Hypothesis strategy generates. `every` raises UsageError for
-    a type without a known list of values.
+    replaces the values of types within the type, as `{int: range(2)}` does. Error messages begin with `where`, by
+    default the name of the type. `anew` replaces the values that a Hypothesis strategy generates. `every` raises
+    UsageError for a type whose values otf cannot enumerate.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -194,7 +194,8 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
 def enumerated(source: object, values: Values | None = None, where: str = "") -> Enumeration[Any]:
     """Return the values of a source: a type, an iterable, an `Enumeration` or a Hypothesis strategy.
 
-    `every` explains `values` and `where`. `enumerated` raises UsageError if the source is something else.
+    `values` replaces the values of types, as `{int: range(2)}` does. Error messages begin with `where`. `enumerated`
+    raises UsageError if the source is something else.
 
     >>> list(enumerated(bool)), list(enumerated("ab"))
     ([False, True], ['a', 'b'])
