@@ -1,8 +1,8 @@
-"""Errors that are not verdicts: each class says who has to act, and has the exit status of the command.
+"""The errors of otf that are not verdicts: each class says who has to act, and has an exit status for the command line.
 
-Inside the engine a nonconformance is never an exception, but a verdict with its reason as data. These errors end a
-command: the user called it wrongly, the model is broken, a trace is unreadable, or the system under test is
-unreachable. Each message says what happened, where, what was possible and what to do.
+A system that does not conform never causes an exception inside otf, but a verdict with its reason as data. The errors
+here end a command: the user called it wrongly, the model is broken, a trace is unreadable, or the system cannot be
+reached. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ STATUS_OF: Final = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 
 
 class OtfError(Exception):
-    """Base of all errors that otf raises on purpose; `exit_status` is the exit status of the command line."""
+    """The base class of all errors that otf raises on purpose; `exit_status` is the exit status of the command line."""
 
     exit_status: ClassVar[int] = USAGE
 
 
 class UsageError(OtfError):
-    """A call is wrong: an unknown name, an impossible value, a folder that does not exist."""
+    """A call is wrong: it has an unknown name, an impossible value, or a folder that does not exist."""
 
 
 class WriteError(UsageError):
-    """A file cannot be written: the disk is full, the folder is gone, or the user has no permission."""
+    """otf cannot write a file: the disk is full, the folder is gone, or the user has no permission."""
 
 
 class ModelError(OtfError):
@@ -38,17 +38,17 @@ class TraceError(OtfError):
 
 
 class CodecError(OtfError):
-    """A value cannot be encoded, or bytes cannot be decoded; if `decode` raises it, the bytes become an output."""
+    """A codec cannot encode a value or decode bytes; bytes that `decode` rejects become an `Undecodable` output."""
 
 
 class ContactError(OtfError):
-    """The system under test cannot be started or reached, or died before it was ready."""
+    """otf cannot start or reach the system under test, or the system died before it was ready."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 
 
 class Interruption(BaseException):
-    """Raised by the user's signal in code that hangs; not a KeyboardInterrupt, since asyncio handles those."""
+    """The exception that a user's signal raises in code that hangs; asyncio handles KeyboardInterrupt itself."""
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)
@@ -56,7 +56,7 @@ USERS_OWN: Final = (KeyboardInterrupt, Interruption)
 
 
 def near(name: str, names: Iterable[str], cutoff: float = 0.6, ending: str = "") -> str:
-    """Return a question with the name that was probably meant; "" if none is close.
+    """Return the question whether the user meant the known name that is closest to `name`; "" if none is close.
 
     >>> near("eger", ["strict", "eager"]), near("x", ["strict"])
     ('did you mean eager?', '')
@@ -68,7 +68,7 @@ def near(name: str, names: Iterable[str], cutoff: float = 0.6, ending: str = "")
 
 
 def choose(name: str, names: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return what to do about an unknown name: the one that was probably meant, and all.
+    """Return what to do about an unknown name: the known name that was probably meant, and all known names.
 
     >>> choose("eger", ["strict", "eager"])
     'did you mean eager? choose one of strict, eager'
@@ -81,7 +81,7 @@ MOST: Final = 10  # mistakes told at once
 
 
 def refuse(call: str, *mistakes: Iterable[str]) -> None:
-    """Raise UsageError that tells all mistakes of a call, if there are any.
+    """Raise UsageError with all mistakes of a call in its message; do nothing if there are no mistakes.
 
     >>> refuse("f(x): ", ["x=5: a text is needed"], [])
     Traceback (most recent call last):

@@ -22,7 +22,7 @@ MOST: Final = 1_000
 
 
 class PropertyStep(NamedTuple):
-    """A step of a run: an `input` (None: the system spoke by itself), and the `outputs` before the next input.
+    """A step of a path: an `input`, and the `outputs` before the next input; `input` is None for spontaneous outputs.
 
     >>> PropertyStep("coin", ("tea",)).outputs
     ('tea',)
@@ -52,9 +52,9 @@ _WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A temporal property, made by `always` and the like; `&`, `|` and `~` are and, or, not.
+    """A temporal property, made by `always` and the like; its operators `&`, `|` and `~` are and, or, not.
 
-    `kind` is its operator, `parts` are its operands, `atom` is its test of one step, `steps` the bound of `within`.
+    `kind` is the operator, `parts` are the operands, `atom` is the test of one step, `steps` is the bound of `within`.
 
     >>> ~always("tea") | within(2, "milk")
     sometimes(not_('tea')) | within(2, 'milk')
@@ -144,7 +144,7 @@ def formula(thing: object) -> Formula:
 def now(what: What) -> Formula:
     """Return the property that the current step matches: equals a value, is of a class, or satisfies a function.
 
-    A value or a class must match the input or an output.
+    A value or a class matches a step if it matches the input or an output of the step.
 
     >>> left(now("tea"), PropertyStep("button", ("tea",))).truth
     True
@@ -153,7 +153,7 @@ def now(what: What) -> Formula:
 
 
 def always(what: What) -> Formula:
-    """Return the property that something is true of each step from now on.
+    """Return the property that something is true of the current step of a path and of all later ones.
 
     >>> left(always(lambda step: len(step.outputs) < 2), PropertyStep("button", ("tea", "tea"))).truth
     False
@@ -162,7 +162,7 @@ def always(what: What) -> Formula:
 
 
 def never(what: What) -> Formula:
-    """Return the property that something is true of no step from now on.
+    """Return the property that something is true neither of the current step of a path nor of any later one.
 
     >>> left(never("smoke"), PropertyStep("button", ("smoke",))).truth
     False
@@ -171,9 +171,9 @@ def never(what: What) -> Formula:
 
 
 def sometimes(what: What) -> Formula:
-    """Return the property that something is true of this step or a later one.
+    """Return the property that something is true of the current step of a path or of a later one.
 
-    As a property of a bench it is a goal: the campaign reports it if no run reaches it.
+    In a bench's `properties`, such a property is a goal: a campaign reports the goal if no path reaches it.
 
     >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
     True
@@ -182,9 +182,9 @@ def sometimes(what: What) -> Formula:
 
 
 def within(steps: int, what: What) -> Formula:
-    """Return the property that something is true of this step or one of the next `steps`.
+    """Return the property that something is true of the current step of a path or of one of the next `steps`.
 
-    Raises UsageError for less than 0 steps.
+    `within` raises UsageError if `steps` is negative.
 
     >>> after = left(within(1, "tea"), PropertyStep("coin"))
     >>> left(after, PropertyStep("coin")).truth
@@ -196,7 +196,7 @@ def within(steps: int, what: What) -> Formula:
 
 
 def until(first: What, what: What) -> Formula:
-    """Return the property that `what` is true of this step or a later one, and `first` of all steps before that.
+    """Return the property that `what` is true of the current step or a later one, and `first` of all steps before that.
 
     >>> left(until("coin", "tea"), PropertyStep("button")).truth
     False
@@ -205,7 +205,7 @@ def until(first: What, what: What) -> Formula:
 
 
 def then(what: What) -> Formula:
-    """Return the property that there is a next step, and that something is true from there on.
+    """Return the property that the path has a next step, and that something is true from that step on.
 
     >>> left(left(then("tea"), PropertyStep("coin")), PropertyStep("button", ("tea",))).truth
     True

@@ -1,6 +1,7 @@
 """Logical properties: functions from values to True or False, which `check` tests systematically.
 
-The quantifiers `for_all` and `exists` try values in order, until one decides or they have tried enough.
+The quantifiers `for_all` and `exists` try values in order, until a value decides or the allowed number of tests is used
+up.
 """
 
 from __future__ import annotations
@@ -65,12 +66,14 @@ def check(
 ) -> PropertyResult:
     """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
 
-    It tries tuples of arguments, small values before large ones and fairly interleaved, until `tests` of them counted
-    as tests. `sources` replace the types of the first arguments by another type, an iterable or a Hypothesis strategy.
-    `values` gives other values for a type, in every argument where that type occurs. `seed` selects another order.
-    Values for which the property raises an exception are a counterexample. The result is true if the property is proven
-    or passed, so `assert check(prop)` is a test. Raises UsageError if the property has an argument without values.
-    Source: Koopman and Plasmeijer, "Testing with Functions as Specifications", section 2.
+    `check` tries tuples of arguments, small values before large ones and fairly interleaved, until it has made `tests`
+    tests. `sources` replace the types of the first arguments: each is another type, an iterable or a Hypothesis
+    strategy. `values` replaces a type in every argument where the type occurs. `seed` selects another order. Arguments
+    for which the property raises an exception are a counterexample.
+
+    The result is true if the property is proven or passed, so `assert check(prop)` is a test. `check` raises UsageError
+    if an argument of the property has no values to try. Source: Koopman and Plasmeijer, "Testing with Functions as
+    Specifications", section 2.
 
     >>> def absolute(number: int) -> bool: return abs(number) == number
     >>> check(absolute)
@@ -89,9 +92,9 @@ async def check_async(
     seed: int | None = None,
     values: Values | None = None,
 ) -> PropertyResult:
-    """Check a property that may be an `async def`, or return something to await; otherwise as `check` does.
+    """Check a property as `check` does, but the property may be an `async def`, or return something to await.
 
-    It tries one tuple of arguments after the other, all on the caller's event loop.
+    `check_async` tries the tuples of arguments one after the other, all on the caller's event loop.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -105,7 +108,7 @@ async def check_async(
 
 
 def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
-    """Return a property as a `Quantified`: its function, with the tuples of arguments to try.
+    """Return a property as a `Quantified`, which has the property's function and the tuples of arguments to try.
 
     >>> def below_two(number: int) -> bool: return number < 2
     >>> quantify(below_two).table.names
@@ -122,9 +125,9 @@ def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | No
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property in a generator: it yields each awaitable that its caller has to await, and returns the result.
+    """Check a property in a generator that yields each awaitable which its caller has to await; return the result.
 
-    With `waits=False` the property must not be asynchronous; then Hypothesis may search for a simpler counterexample.
+    With `waits=False`, the property must not be asynchronous; Hypothesis may then search for a simpler counterexample.
 
     >>> subject = quantify(lambda number: number < 2, [[0, 1]])
     >>> try: next(checking(subject, TESTS, None, waits=False))
@@ -157,9 +160,9 @@ def for_all(*sources_and_function: object, values: Values | None = None) -> Quan
 def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
     """Return the property that a function is true of all values: `for_all(range(3), lambda i: ...)`.
 
-    The function comes last. Before it come the sources of values for the function's first arguments: types, iterables,
-    Hypothesis strategies, or results of `every`. The function's other arguments take the values of their declared
-    types, or of the sources in `values`.
+    The function is the last argument. The arguments before it are sources of values for the function's first
+    parameters: types, iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the
+    values of their declared types, or the values that the keyword `values` gives for a type.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -176,7 +179,7 @@ def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B]
 @overload
 def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return the property that a function is true of at least one value; call it with the same arguments as `for_all`.
+    """Return the property that a function is true of at least one value; its arguments are those of `for_all`.
 
     >>> from otf.logic import check
     >>> check(exists(int, lambda number: number * number == 49))
@@ -228,7 +231,7 @@ OFFERED: Final = 1000  # values of an enumeration from which Hypothesis may choo
 
 
 class Trial(NamedTuple):
-    """The result for one tuple of arguments: the truth, and the exception, if any."""
+    """The result of a property for one tuple of arguments: its truth, and its exception, if it raised one."""
 
     finding: Truth
     error: Exception | None = None
@@ -240,7 +243,7 @@ class Trial(NamedTuple):
 
 
 def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Trial]:
-    """Evaluate a property for one tuple of arguments; if it raises an exception, it fails."""
+    """Evaluate a property for one tuple of arguments; a property that raises an exception fails."""
     try:
         return Trial((yield from applied(subject.function, row, tests)))
     except BrokenError as broken:
@@ -248,7 +251,7 @@ def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Tria
 
 
 def by_name(values: Assignment) -> Mapping[str, object]:
-    """Return values by name; if an inner quantifier's argument has a name that is already taken, it gets a mark.
+    """Return values by the names of their arguments; a name that an outer quantifier already uses gets a mark.
 
     >>> by_name((("x", 1), ("y", 2), ("x", 3)))
     {'x': 1, 'y': 2, "x'": 3}
@@ -263,7 +266,7 @@ def by_name(values: Assignment) -> Mapping[str, object]:
 
 @dataclass
 class Tally:
-    """The counts of all tuples of arguments tried so far, while none of them is a counterexample."""
+    """The number of tuples of arguments tried so far, by their result; none of them is a counterexample."""
 
     tests: int = 0
     rejections: int = 0
@@ -305,10 +308,10 @@ class Tally:
 def minimal(
     subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
 ) -> Waiting[tuple[Assignment, Trial]]:
-    """Return the first tuple of arguments that fails, in the order small before large, with its values by name.
+    """Return the first tuple of arguments that fails, in the order from small to large values, with its values by name.
 
-    Without a seed, the search used that order already. With a seed, the search shuffled the tuples within blocks and
-    has tried all earlier blocks, so this function tries the earlier tuples of the same block.
+    Without a seed, the search has used that order, so it has already found this tuple. With a seed, the search shuffles
+    the tuples within blocks; `minimal` then tries the earlier tuples of the block with the failure.
     """
     table = subject.table
     start = place if seed is None else block_start(place)

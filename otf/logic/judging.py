@@ -33,7 +33,7 @@ Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 class Property(ABC):
-    """A logical property, returned by `implies`, `for_all` and the like; `&`, `|` and `~` are and, or, not.
+    """A logical property, made by `implies`, `for_all` and the like; its operators `&`, `|` and `~` are and, or, not.
 
     >>> from otf.logic import check, for_all
     >>> check(for_all([1, 2], lambda number: number > 0) & ~for_all([1, 2], lambda number: number > 1))
@@ -42,7 +42,7 @@ class Property(ABC):
 
     @abstractmethod
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Evaluate the property; a quantifier tries at most `tests` values."""
+        """Evaluate the property; a quantifier in it tries at most `tests` values."""
 
     def __and__(self, other: Testable) -> Property:
         return all_of(self, other)
@@ -75,9 +75,10 @@ class BrokenError(Exception):
 class Quantified(Property):
     """The property that a `function` is true of all, or of some, arguments in a `table`; see `for_all` and `exists`.
 
-    Each row of the table is a tuple of arguments. `join` combines the truths of two rows, and `usual` is the truth of
-    an empty table. The first row that surely decides the opposite of `usual` ends the evaluation. While rows remain
-    untried, the result is not sure. `req` are the ids of the requirements that the property states.
+    Each row of the table is a tuple of arguments. `join` combines the truths of two rows. `usual` is the truth of an
+    empty table: true for `for_all`, false for `exists`. The first row that surely has the opposite truth ends the
+    evaluation. If no row decides and some remain untried, the result is not sure. `req` has the ids of the requirements
+    that the property states.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -91,7 +92,7 @@ class Quantified(Property):
     req: tuple[str, ...] = ()
 
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Try rows until one decides."""
+        """Try the rows of the table until one decides."""
         total: Truth | None = None
         tried = iter(self.table.values)
         for place, row in enumerate(islice(tried, tests)):
@@ -139,7 +140,7 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
 
 
 def finish(steps: Waiting[T]) -> T:
-    """Run an evaluation to its end and return its result. Raises UsageError if the property needs an event loop."""
+    """Return the result of an evaluation that awaits nothing. Raises UsageError if the property needs an event loop."""
     try:
         waits_for = next(steps)
     except StopIteration as stop:
@@ -151,7 +152,7 @@ def finish(steps: Waiting[T]) -> T:
 
 
 async def answered(steps: Waiting[T]) -> T:
-    """Run an evaluation on the event loop and return its result: await what it yields, and send the outcome back."""
+    """Return the result of an evaluation on the event loop: await what it yields, and send it the outcome."""
     try:
         waits_for = next(steps)
         while True:
@@ -227,10 +228,10 @@ class Implies(Property):
 
 
 def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
-    """Return the property "if `condition`, then `part`".
+    """Return the property "if `condition` holds, then `part` holds".
 
-    It rejects values that do not meet the condition, and does not count them as tests. Write `lambda: ...` if the right
-    side can only be evaluated when the left one holds.
+    `check` rejects values that do not meet the condition, and does not include them in its number of tests. Write
+    `lambda: ...` for a `part` that can be evaluated only if the condition holds.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)
@@ -241,7 +242,7 @@ def implies(condition: Testable | Formula, part: Testable | Formula) -> Property
 
 
 def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
-    """Return the property that all given properties hold; it rejects values that all of them reject.
+    """Return the property that all given properties hold; it rejects the values that all of them reject.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return all_of(number >= 0, number < 3)
@@ -273,7 +274,7 @@ def not_(part: Testable | Formula) -> Property:
 
 
 def iff(one: Testable | Formula, other: Testable | Formula) -> Property:
-    """Return the property that of two given properties, one holds if and only if the other does.
+    """Return the property that two given properties are equivalent: one holds if and only if the other does.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return iff(number % 2 == 0, number & 1 == 0)

@@ -17,9 +17,10 @@ Assignment: TypeAlias = tuple[tuple[str, object], ...]
 
 
 class Truth(NamedTuple):
-    """What one evaluation of a property found: `truth`, None after a rejection; `sure`, false if values remain untried.
+    """The result of one evaluation of a property: its `truth` is True, False, or None if the property rejected it.
 
-    `values` are those of inner quantifiers that decided the truth: a counterexample, or the witness of `exists`.
+    `sure` is false if values remain untried. `values` are the values of inner quantifiers that decided the truth: a
+    counterexample, or the witness of `exists`.
     """
 
     truth: bool | None
@@ -31,7 +32,7 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "both hold". A sure failure decides before an unsure one; rejections do not count."""
+    """Return the truth of "both hold". A failure that is sure decides before an unsure one; rejections are ignored."""
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
         return max(failing, key=lambda each: each.sure)
@@ -40,7 +41,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "one holds". A part that surely holds decides, else one that holds, else a rejection."""
+    """Return the truth of "at least one holds". A part that surely holds decides before one that is not sure."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)
@@ -62,7 +63,7 @@ def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: F
 
 
 class PropertyOutcome(StrEnum):
-    """What checking a property found: a proof, a pass, a counterexample, or nothing that decides.
+    """The outcome of a check of a property: a proof, a pass, a counterexample, or nothing that decides.
 
     >>> from otf.logic import check
     >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF
@@ -84,12 +85,13 @@ class PropertyOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
-    """The verdict on a property, with its evidence; returned by `check`, and true if `outcome` is PROOF or PASSED.
+    """The result of `check`: its `outcome` with the evidence; the result is true if the outcome is PROOF or PASSED.
 
-    `tests` counts the tuples of arguments that were tested, `rejections` those that an implication rejected, and
-    `undecided` those for which an inner quantifier ran out of tests. `values` are the arguments of the smallest
-    counterexample, or the witness of a proof by `exists`; `found` are the arguments of the first counterexample.
-    `error` is the exception that the property raised for `values`. `req` are the requirements that the property states.
+    `tests` is the number of tuples of arguments that `check` tested. `rejections` is the number of tuples that an
+    implication rejected. `undecided` is the number of tuples for which an inner quantifier ran out of tests. `values`
+    are the arguments of the smallest counterexample, or the witness of a proof by `exists`. `found` are the arguments
+    of the first counterexample. `error` is the exception that the property raised for `values`. `req` has the ids of
+    the requirements that the property states.
 
     >>> from otf.logic import check
     >>> result = check(lambda number: number < 2, range(5))

@@ -1,4 +1,4 @@
-"""Specs: what the system may do, as a function of the state and the input; and the vocabulary for what may happen."""
+"""Specs say, as functions of the state and the input, what a system may do; this module has the words to write them."""
 
 from __future__ import annotations
 
@@ -66,27 +66,28 @@ class Spec(Generic[State, Input]):
     """The model of a system: it says what may happen for each state and input.
 
     `initial` is the state in which each path begins. `step(state, input)` yields a transition for each thing that may
-    happen; if it yields nothing, the input is unspecified in that state. `emits(state)` yields the transitions with
-    spontaneous outputs. `name` is the name of the model. `inputs` are the inputs to try: a list, in which a Hypothesis
-    strategy stands for its values, or a function of the state; the field is that function. Without `inputs`, they are
-    the values of the type that `step` declares for its input; `values` replaces the values of types (see `bounded`).
-    Functions as specifications are from Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+    happen; if it yields nothing, the model does not specify the input in that state. `emits(state)` yields the
+    transitions with spontaneous outputs. `name` is the name of the model. Functions as specifications are from Koopman
+    and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+
+    `inputs` gives the inputs to try: a list, in which a Hypothesis strategy stands for its values, or a function of the
+    state. Without `inputs`, otf tries the values of the type that `step` declares for its input; `values` replaces the
+    values of types (see `bounded`). otf may call `step` with any of the inputs in any state. With `guarded=True`, otf
+    calls `step` only with inputs that `inputs(state)` has; all other inputs are unspecified in that state.
 
     `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If it
     yields nothing, otf does not send that input. Without `malformed`, or if it returns None, any answer may come (see
     `otf run --malformed`).
 
-    `timers` are those that run from the beginning. For a device that ticks from power-on, write `timers=[start("tick",
-    0, 0.12)]`. If the device was on before otf opened its ports, the timer expires sooner.
+    `timers` are the timers that run when a path begins: `timers=[start("tick", 0, 0.12)]` for a device that ticks from
+    power-on. If the device was on before otf opened its ports, the timer expires sooner.
 
-    `counters` names the fields of a state that only count: "alive", "0.number" (item 0 of a tuple, its field `number`),
-    "" for the state itself. Strategies and coverage ignore them when they count states. otf itself recognises numbers
-    as counters if they advance with spontaneous outputs and no input changes them; `counters=()` prevents that.
+    `counters` names the fields of a state that only count: "alive", "0.number" (the field `number` of item 0 of a
+    tuple), or "" for the state itself. Strategies and coverage ignore counters when they count states. otf itself
+    recognises a number as a counter if spontaneous outputs advance it and no input changes it; `counters=()` prevents
+    that.
 
-    `partial` is the spec that this one completes, if `total` made it.
-
-    otf may call `step` with any of the inputs in any of the states. With `guarded`, `inputs(state)` is the guard: any
-    other input is unspecified in that state, and otf does not call `step` for it.
+    `partial` is the spec that `total` completed to make this spec, None for a spec that `total` did not make.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)
@@ -136,9 +137,9 @@ class Spec(Generic[State, Input]):
     def bounded(self, values: Values) -> Spec[State, Input]:
         """Return the spec with the inputs of its declared type, where `values` replaces the values of types.
 
-        A source of values is a range or list, another type, a Hypothesis strategy, or a function of the state. For each
-        class in a union of inputs, the spec has all values if they are finite (at most 10,000), otherwise the first
-        100. Raises UsageError if `step` declares no type for its input.
+        `values` maps a type to a range or list, another type, a Hypothesis strategy, or a function of the state. If the
+        declared type is a union, the spec has all values of each class in it, or the first 100 of a class with more
+        than 10,000. `bounded` raises UsageError if `step` declares no type for its input.
 
         >>> def step(total: int, inp: int) -> list[Transition[int]]: return [Transition(total + inp)]
         >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
@@ -150,12 +151,12 @@ class Spec(Generic[State, Input]):
         return self.remade(step, self.initial, inputs, self.emits, self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Return whether the model specifies `inp` in `state`, before any completion; an `Elapse` always counts."""
+        """Return whether the model, before any completion, specifies `inp` in `state`; true for every `Elapse`."""
         spec = self.partial or self
         return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 
     def completed(self) -> Spec[State, Input]:
-        """Return the spec whose system ignores an unspecified input: see `total`."""
+        """Return the spec of a system that ignores unspecified inputs: see `total`."""
         return self.remade(Completed(self), self.initial, self.inputs, self.emits, self.partial or self)
 
     def remade(
@@ -166,9 +167,9 @@ class Spec(Generic[State, Input]):
         emits: Emits[Any] | None,
         partial: Spec[Any, Any] | None = None,
     ) -> Spec[Any, Any]:
-        """Return a spec with other functions but with the name, timers and malformed inputs of this one.
+        """Return a spec with other functions, but with the name, timers and malformed inputs of this one.
 
-        It keeps the counters as well if its initial state is the same.
+        The new spec keeps the counters only if its initial state is the same.
         """
         return Spec(
             step,
@@ -186,7 +187,7 @@ class Spec(Generic[State, Input]):
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
     """Return a completed spec: the system ignores an unspecified input, with no output and no change of state.
 
-    This is the implicit completion of Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.3.1.
+    Koopman and Plasmeijer describe this implicit completion in "Testing Reactive Systems with GAST", section 8.3.1.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True)] if inp == "on" and not on else [], False, ["on"])
     >>> list(lamp.step(True, "on")), list(total(lamp).step(True, "on"))
@@ -196,7 +197,7 @@ def total(spec: Spec[State, Input]) -> Spec[State, Input]:
 
 
 def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
-    """Return a spec with fewer inputs: those for which `allow(state, input)` is true, with unchanged transitions.
+    """Return a spec with only those inputs for which `allow(state, input)` is true; its transitions are unchanged.
 
     >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
     >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
@@ -216,7 +217,7 @@ _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.notations.")
 def fingerprint(spec: Spec[Any, Any]) -> str:
     """Return a short hash of the source files of a spec, which changes if the model changes.
 
-    It covers whole files, since a helper function or a class next to `step` is also part of the model.
+    The hash includes whole files, since a helper function or a class next to `step` is also part of the model.
     """
     source = "\0".join(sorted(set(_sources(spec))))
     return hashlib.sha256(source.encode()).hexdigest()[:16]
@@ -254,7 +255,7 @@ def _text(function: object, module: ModuleType | None) -> str:
 
 
 def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
-    """Return the spec of a system whose clocks run `speed` times as fast, so that all windows are that much shorter.
+    """Return the spec of a system whose clocks run `speed` times as fast, with all time windows that much shorter.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(at_speed(lamp, 50).step(False, "on"))
@@ -264,10 +265,10 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
 
 
 def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
-    """Return the spec of a system whose clock may be off by this share (100e-6: 100 ppm), with wider windows.
+    """Return a spec with wider time windows, for a system whose clock may be off by this share (100e-6: 100 ppm).
 
-    The model's times are then those of the system's clock, which runs a little faster or slower than the tester's.
-    Raises UsageError for a share below 0, or of 1 or more.
+    The times of the given model are those of the system's clock, which runs a little faster or slower than that of otf.
+    `drifting` raises UsageError for a share below 0, or of 1 or more.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(drifting(lamp, 0.5).step(False, "on"))

@@ -31,10 +31,10 @@ INPUTS: Final = 100_000
 class Elapse:
     """An input that only waits: otf sends no bytes, and lets `seconds` pass before the next input.
 
-    Put it among the inputs of a spec to try on purpose what comes after a timer. If `step` yields nothing for it, the
-    model allows the wait, which changes nothing: timers run on and may expire meanwhile. If `step` yields transitions,
-    they happen when the wait begins, and their outputs may come until it ends. Raises ModelError unless the time is
-    more than 0 and at most an hour.
+    List an `Elapse` among the inputs of a spec to try on purpose what happens after a timer. If `step` yields nothing
+    for an `Elapse`, the model allows the wait, and its state stays the same; timers run on and may expire during the
+    wait. If `step` yields transitions, they happen when the wait begins, and their outputs may come until it ends.
+    `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)
@@ -51,9 +51,9 @@ class Elapse:
 
 @dataclass(frozen=True, slots=True)
 class Idle(Elapse):
-    """An `Elapse` that the tester adds by itself, if the time of a run matters; otf does not ask the model about it.
+    """A wait that otf adds to a path if the duration of the path matters; otf does not ask the model about an `Idle`.
 
-    A shrunk run has one if a system fails because it has been on for a long time, whatever otf sent meanwhile.
+    For instance, if a device fails 50 seconds after power-on whatever otf sends, the shrunk path has an `Idle`.
 
     >>> Idle(50.0)
     Idle(seconds=50.0)

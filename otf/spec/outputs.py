@@ -20,12 +20,12 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, init=False, slots=True)
 class AnyOrder:
-    """Outputs (`items`) that come in any order, all before the later outputs on the same port.
+    """A set of outputs (`items`) that come in any order, but all before the later outputs on the same port.
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
 
-    Raises UsageError if given a list of outputs instead of the outputs themselves.
+    `AnyOrder` raises UsageError if it gets a list of outputs instead of the outputs themselves.
     """
 
     items: tuple[object, ...]
@@ -36,12 +36,12 @@ class AnyOrder:
 
 @dataclass(frozen=True, init=False, slots=True)
 class OneOf:
-    """One of these outputs (`items`): the system chooses, and each choice leads to the same next state.
+    """An output that is one of several (`items`): the system chooses, and each choice leads to the same next state.
 
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
 
-    Raises UsageError if given a list of outputs instead of the outputs themselves.
+    `OneOf` raises UsageError if it gets a list of outputs instead of the outputs themselves.
     """
 
     items: tuple[object, ...]
@@ -61,10 +61,10 @@ def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Any output for which `test` is true; `says` describes it in a failure.
+    """Any output for which the function `test` returns true; `says` describes these outputs in the text of a failure.
 
-    `examples` are outputs that it accepts, for a model served as a system. If there are none, otf looks for some among
-    similar values.
+    `examples` are outputs that the test accepts; otf sends them if it serves the model as a system. Without `examples`,
+    otf looks for outputs among similar values.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says
     'a welcome'
@@ -77,7 +77,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An output `item` on a named `port`, if its value does not determine the port; made by `on`.
+    """An output `item` on a named `port`, for a value that does not determine its port; `on` makes it.
 
     >>> On("cpe2", Where(str.isdigit, says="a number")).port
     'cpe2'
@@ -88,7 +88,7 @@ class On:
 
 
 def on(port: str, item: object) -> On:
-    """Return `item` as an output expected on `port`.
+    """Return `item` as an output that the model expects on `port`.
 
     >>> on("cpe2", "hello")
     On(port='cpe2', item='hello')
@@ -98,26 +98,26 @@ def on(port: str, item: object) -> On:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """A transition whose next states depend on the outputs, such as an id that the system chooses.
+    """A transition whose next states depend on the outputs, for instance on an id that the system chooses.
 
-    This is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
-    Specifications". With a tuple of ports, the functions receive a dictionary from each port to its outputs instead of
-    a tuple of outputs.
+    An `Accept` is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
+    Specifications". If `port` is a tuple of ports, the functions `then`, `until`, `violates` and `possible` receive a
+    dictionary from each port to its outputs instead of a tuple of outputs.
 
     Attributes:
-        then: Receives the outputs, and returns the possible next states; none if these outputs are wrong.
-        port: The port of the outputs, or several.
-        until: How many outputs (per port) complete it, or a function that says whether they do.
-        within: When they must come, in seconds, as with `goto`.
-        says: Describes what it accepts, in the text of a failure.
-        timers: The timers that it starts and stops, as with `goto`.
-        after: The timer whose expiry causes it, as with `goto`.
-        req: The requirements that it decides, as with `goto`.
+        then: The function that receives the outputs and returns the possible next states; none if an output is wrong.
+        port: The port of the outputs, or a tuple of ports.
+        until: How many outputs (per port) complete the transition, or a function that says whether they do.
+        within: The time window in which the outputs must come, in seconds, as with `goto`.
+        says: A description of the accepted outputs, for the text of a failure.
+        timers: The timers that the transition starts and stops, as with `goto`.
+        after: The timer whose expiry causes the transition, as with `goto`.
+        req: The requirements that the transition decides, as with `goto`.
         closing: Whether the end of a port may be among the outputs, as an `Ended`.
-        violates: Receives the outputs so far, including the wrong one, and returns which requirements these violate;
-            without it, any of `req` may be violated.
-        examples: Returns outputs that it accepts, for a model served as a system.
-        possible: Receives incomplete outputs; if it returns false, the last of them is wrong at once.
+        violates: The function that receives the outputs up to the wrong one and returns the requirements that they
+            violate; without it, any of `req` may be violated.
+        examples: The function that returns accepted outputs, for a model that otf serves as a system.
+        possible: The function that receives incomplete outputs; if it returns false, the last output is wrong at once.
 
     >>> opened = Accept(lambda seen: [("job", seen[0])], says="the id of a job")
     >>> opened.complete((7,)), opened.then((7,))
@@ -144,14 +144,14 @@ class Accept:
         object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return whether the transition is over after these outputs."""
+        """Return whether the transition is complete after these outputs."""
         if not isinstance(self.until, int):
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]
         return all(len(seen) >= self.until for seen in each)
 
     def closing_states(self, outputs: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return the next states after these outputs, empty if they are wrong; None if more must come."""
+        """Return the next states after these outputs, empty if an output is wrong; None if more outputs must come."""
         if self.complete(outputs):
             return self.then(outputs)
         return None if self.possible is None or self.possible(outputs) else ()

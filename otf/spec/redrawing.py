@@ -43,9 +43,10 @@ def redraw_of(inputs: object) -> Redraw | None:
 
 
 class Within:
-    """The inputs of a spec that was made from another spec: its states contain the other's, or it has fewer inputs.
+    """The inputs of a spec that was made from another spec, by adding to the states or by removing inputs.
 
-    `inner` returns the other spec's state within a state; `allow` returns whether the new spec has an input, too.
+    `inner` returns the state of the other spec within a state of the new one. `allow` returns whether the new spec has
+    an input, too.
     """
 
     def __init__(

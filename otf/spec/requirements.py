@@ -32,11 +32,11 @@ LONGEST: Final = 10_000_000  # the most characters of one table
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A normative sentence: its `id`, its `level` (MUST, SHOULD, MAY), its `text`.
+    """A sentence of a standard that a system must, should or may obey: its `id`, its `level`, its `text`.
 
-    `undecided` says why no test can decide it: the text leaves a choice.
-
-    Raises UsageError for an empty id or an unknown level. "MUST NOT" and "SHALL" count as the level MUST.
+    The level is "MUST", "SHOULD" or "MAY"; "MUST NOT" and "SHALL" become "MUST". `undecided` says why no test can
+    decide the requirement, for instance because the text leaves a choice. `Requirement` raises UsageError for an empty
+    id or an unknown level.
 
     >>> Requirement("RFC1350-5-2", "SHALL NOT", "A duplicate ACK is not answered.").level
     'MUST'
@@ -60,7 +60,7 @@ class Requirement:
 
 
 class Requirements(Mapping[str, Requirement]):
-    """The requirements of a standard by their ids, in the order of the table. Raises UsageError for a duplicate id.
+    """The requirements of a standard by their ids, in the order of its table. Raises UsageError for a duplicate id.
 
     >>> table = Requirements([Requirement("R1", "MUST", "A press lights the lamp.")])
     >>> table["R1"].text, len(table)
@@ -89,9 +89,9 @@ class Requirements(Mapping[str, Requirement]):
 
     @classmethod
     def from_csv(cls, text: str) -> Requirements:
-        r"""Return the table in this text: the columns id, level and text, and optionally undecided.
+        r"""Return the requirements in a CSV text with the columns id, level, text and, optionally, undecided.
 
-        Raises UsageError that names the line.
+        `from_csv` raises UsageError, which names the line.
 
         >>> Requirements.from_csv("id,level,text\nR1,MUST,A press lights the lamp.\n")["R1"].level
         'MUST'
@@ -104,7 +104,9 @@ class Requirements(Mapping[str, Requirement]):
 
     @classmethod
     def from_enum(cls, members: type[Enum]) -> Requirements:
-        """Return the table of an enum: each name is an id, each value a tuple of level and text.
+        """Return the requirements in an enum: each name is an id, each value is a tuple of level and text.
+
+        A third item in the tuple says why no test can decide the requirement.
 
         >>> class Lamp(Enum):
         ...     R1 = "MUST", "A press lights the lamp."

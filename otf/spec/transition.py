@@ -17,9 +17,9 @@ RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """Starts the timer `name`, or restarts it: it expires after `lo` to `hi` seconds; usually made by `start`.
+    """The start, or restart, of the timer `name`, which expires after `lo` to `hi` seconds; usually made by `start`.
 
-    Raises ModelError for a wrong window, or no name.
+    `TimerStart` raises ModelError for an invalid time window, or an empty name.
 
     >>> TimerStart("session", lo=0.4, hi=0.7) == start("session", 0.4, 0.7)
     True
@@ -50,7 +50,7 @@ class BoundStart(TimerStart):
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """Stops the timer `name` if it runs; usually made by `stop`.
+    """The stop of the timer `name`, if it runs; usually made by `stop`.
 
     >>> TimerStop("session") == stop("session")
     True
@@ -64,10 +64,11 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return what a transition does to start a timer (for `timers=`), which expires `lo` to `hi` seconds after it.
+    """Return the start of a timer, for the `timers=` of a transition; the timer expires `lo` to `hi` seconds later.
 
-    A timer runs until it expires, or until a transition stops or restarts it. Its expiry is a transition of `emits`
-    that names it: `goto(state, output, after="session")`. Raises ModelError for a wrong window.
+    A timer runs until it expires, or until a transition stops or restarts it. When it expires, a transition of `emits`
+    that names the timer happens: `goto(state, output, after="session")`. `start` raises ModelError for an invalid time
+    window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -76,7 +77,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return what a transition does to stop a timer (for `timers=`); it has no effect if the timer is not running.
+    """Return the stop of a timer, for the `timers=` of a transition; it has no effect if the timer does not run.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -85,7 +86,7 @@ def stop(name: str) -> TimerStop:
 
 
 def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
-    """Return the timers that run from the beginning. Raises ModelError for a duplicate, or a wrong action."""
+    """Return the timers that run when a path begins. Raises ModelError for a duplicate timer, or a wrong action."""
     found = tuple(timers)
     wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
     if wrong:
@@ -168,12 +169,13 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[State]):
-    """A next `state` and the `outputs` on the way to it; usually made by `goto`.
+    """A next `state`, and the `outputs` that the system sends on the way to it; usually made by `goto`.
 
-    `within=(lo, hi)` is the time window of the outputs, in seconds after the system took the input or, in `emits`,
-    after it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names
-    the timer whose expiry is this transition. `req` are the requirements that it implements. A wrong window, and
-    `within` together with `after`, raise ModelError when otf calls the model; `goto` raises it at once.
+    `within=(lo, hi)` is the time window of the outputs: in seconds after the system took the input, or in `emits` after
+    it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
+    timer whose expiry is this transition. `req` has the ids of the requirements that the transition implements. otf
+    raises ModelError when it calls the model if the window is invalid, or if `within` and `after` come together; `goto`
+    raises the same error at once.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)
@@ -202,12 +204,13 @@ def goto(
 ) -> Transition[State]:
     """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
 
-    Raises ModelError for a wrong window, for `within` together with `after`, and for an invalid requirement id.
+    `goto` raises ModelError for an invalid time window, for `within` together with `after`, and for an invalid
+    requirement id.
 
     >>> goto(5, "coffee")
     Transition(state=5, outputs=('coffee',), within=None)
 
-    A session that ends 0.4 to 0.7 seconds after it was opened, even if other things happen in between:
+    This session ends 0.4 to 0.7 seconds after it was opened, even if other things happen in between:
 
     >>> from otf.spec import start
     >>> opened = goto("open", "welcome", timers=[start("session", 0.4, 0.7)])
@@ -215,7 +218,7 @@ def goto(
     >>> opened.timers, ended.after
     ((TimerStart(name='session', lo=0.4, hi=0.7),), 'session')
 
-    The requirements that a transition implements, by their ids in a table of `otf.requirements`:
+    This transition implements a requirement, named by its id in a table of `otf.requirements`:
 
     >>> goto("acknowledged", "ACK 1", req="RFC1350-5-2").req
     ('RFC1350-5-2',)

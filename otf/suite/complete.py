@@ -182,7 +182,7 @@ def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the HSI suite: after each transition, the harmonised input sequences that identify its target."""
+    """Return the HSI suite: after each transition, it has the harmonised words that identify the target state."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.identifiers(words.state[node]))

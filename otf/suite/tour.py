@@ -104,7 +104,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part that a tour must walk: inputs (`word`) from one state to another; without inputs it is a reset."""
+    """A part of a machine that a tour must walk: from one state to another by the inputs of a `word`, or by a reset."""
 
     start: int
     word: Word
