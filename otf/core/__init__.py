@@ -1,4 +1,4 @@
-"""The oracle and the session: pure code without clock, randomness or I/O."""
+"""The oracle, which judges, and the session, which decides what to send: pure code without clock, randomness or I/O."""
 
 from typing import TYPE_CHECKING
 

@@ -17,7 +17,7 @@ from otf.values.identity import light
 
 @light
 class Send:
-    """The command to send this `input` to its `port` now; `port` is "" without one, or if the input only waits.
+    """The command to send `input` to `port` now; `port` is "" if the bench has none, or if the input only waits.
 
     >>> from otf.core import Symbol
     >>> Send(Symbol("press", "press"), "panel").input.value
@@ -30,7 +30,9 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Send this `input` of a barrier to this `port`, then call `pinged`; `pong` tells its answer, which is not judged.
+    """The command to send `input`, a ping of a barrier, to `port`, and then to call the session's `pinged`.
+
+    The answer to a ping goes to the session's `pong`; otf does not judge it.
 
     >>> Ping("tcp", "are you there?").port
     'tcp'
@@ -42,11 +44,11 @@ class Ping:
 
 @light
 class Wait:
-    """The command to wait for an output `until` a time, in seconds since the start of the run, and then call `silence`.
+    """The command to wait for an output `until` a time, in seconds since the path began, and then to call `silence`.
 
-    With `rest`, the wait also ends when an observer sees that the system is at rest. After quiescence `rest` is False,
-    since only time can bring an output. A `restless` wait ends at the time `until`; any other wait goes on until the
-    observer sees the system rest, if there is an observer.
+    `rest` is true if the wait also ends when an observer sees that the system is at rest. After quiescence `rest` is
+    false, since only time can then bring an output. `restless` is true if the wait ends at the time `until` in any
+    case; any other wait goes on until the observer sees the system at rest, if there is an observer.
 
     >>> Wait(until=0.25).until
     0.25
@@ -59,7 +61,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The command to end the run, which has this `verdict`.
+    """The command to end the path with this `verdict`.
 
     >>> from otf.trace import Verdict
     >>> Stop(Verdict("pass")).verdict.outcome
@@ -77,19 +79,19 @@ GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
 
 
 class Chooser(Protocol):
-    """Chooses inputs: a strategy, or a script."""
+    """A chooser chooses the inputs of a path: it is a strategy at work, or a script."""
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, or None to end the path."""
+        """Return the next input of the path, or None to end the path."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """For each port, an input that the system answers without changing its state, and a test for the answer.
+    """A barrier has a ping for each port: an input that the system answers without changing its state.
 
-    `pings` has one input (a ping) per port. If a port has no ping, nothing proves that it is quiet, so it must have no
-    spontaneous outputs. `pong(port, output)` returns whether an output answers a ping. The model must mention neither
+    `pings` maps each port to its ping. `pong(port, output)` returns whether an output is the answer to a ping. Nothing
+    proves that a port without a ping is quiet, so no spontaneous output may come there. The model must mention neither
     pings nor their answers.
 
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")

@@ -21,7 +21,7 @@ from otf.values import message_of, show
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: `outputs` names those that carry outputs, and `port` returns the port of a value.
+    """The ports of a bench: `outputs` names the ports that carry outputs, and `port` returns the port of a value.
 
     >>> routes = Routes(("left", "right"), port=lambda value: value[0])
     >>> routes.into(("left", "knock"))
@@ -34,11 +34,11 @@ class Routes:
     """The types of all outputs that can be decoded; (): any."""
 
     def into(self, value: object) -> str:
-        """Return the port that an input is sent to; "" if the bench does not say, or if the input only waits."""
+        """Return the port to which an input goes; "" if the bench does not say, or if the input only waits."""
         return "" if self.port is None or isinstance(value, Elapse) else self.port(value)
 
     def of(self, value: object) -> str:
-        """Return the port of an output; with a single port, it need not look."""
+        """Return the port of an output; on a bench with a single port, this is always that port."""
         self.check_type(value, type(message_of(value)))
         if self.port is None:
             return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
@@ -46,7 +46,7 @@ class Routes:
         return port if port in self.outputs else self.known(port, f"the output {show(value)}")
 
     def check_type(self, what: object, kind: type) -> None:
-        """Raise ModelError if no output has this type: one that is expected there would never come."""
+        """Raise ModelError if no output of the bench has this type, since such an output would never come."""
         known = (*self.types, Ended, Undecodable)
         if self.types and not any(issubclass(kind, each) or issubclass(each, kind) for each in known):
             listed = ", ".join(each.__name__ for each in self.types)
@@ -54,14 +54,17 @@ class Routes:
             raise ModelError(f"{message}; correct the model, or add {kind.__name__} to the codec")
 
     def only(self, what: str, written: str = "on(port, …)") -> str:
-        """Return the only output port, for items that do not name theirs; `written` shows how to."""
+        """Return the only output port, for an item that does not name its port; otherwise raise ModelError.
+
+        The message of the error shows with `written` how to name the port.
+        """
         if len(self.outputs) == 1:
             return self.outputs[0]
         message = f"{what} names no port; write {written} with one of {', '.join(self.outputs)}"
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
-        """Return the port if it has outputs. Raises ModelError if not: an output expected there would never come."""
+        """Return the port if outputs come there. Raises ModelError if not, since an output there would never come."""
         if port in self.outputs or not self.outputs:
             return port
         message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"

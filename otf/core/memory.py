@@ -103,7 +103,7 @@ class Memory:
 
 
 class Symbol(Remembered):
-    """A `value` that is compared by its typed `key`: `Symbol(True) != Symbol(1)`.
+    """A `value` of an input or output with its typed `key`, by which otf compares it: `Symbol(True) != Symbol(1)`.
 
     >>> from otf.values import key
     >>> Symbol(True, key(True)) == Symbol(1, key(1))

@@ -28,11 +28,11 @@ LATELY: Final = 4096  # objects recognised without looking at their contents
 
 
 class Model:
-    """The answers of a `spec`, remembered. One model serves all runs of a campaign.
+    """A `spec` whose answers are remembered; one model serves all paths of a campaign.
 
-    `routes` has the ports of the bench, `memory` bounds what is remembered, `initial` is the node of the initial state.
-
-    Raises ModelError if the spec raises or returns something that is not allowed.
+    `routes` has the ports of the bench. `memory` bounds how many answers the model remembers. `initial` is the node of
+    the initial state. A method raises ModelError if the spec raises an exception, or returns something that is not
+    allowed.
 
     >>> from otf.spec import Spec, goto
     >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))
@@ -66,11 +66,11 @@ class Model:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the remembered nodes, each with its cached answers."""
+        """Return the nodes that the model remembers, each with its answers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
-        """Return the node of a state."""
+        """Return the node of a state of the model."""
         try:
             name = key(state)
         except Exception as error:
@@ -89,13 +89,13 @@ class Model:
         return found if found.counters else None
 
     def place(self, node: Node) -> Node:
-        """Return the node of a state without its counters, for strategies and coverage to count."""
+        """Return the node of a state without its counters: the node by which strategies and coverage count states."""
         if node.place is None:
             node.place = node if self.places is None else self.node(self.places.of(node.value))
         return node.place
 
     def symbol(self, value: object) -> Symbol:
-        """Return the symbol of an input or output."""
+        """Return the symbol of an input or an output."""
         same = self._same.get(id(value))
         if same is not None:
             return same[1]
@@ -119,13 +119,13 @@ class Model:
         return symbol
 
     def port(self, inp: Symbol) -> str:
-        """Return the port that an input is sent to; "" if the bench does not say, or if the input only waits."""
+        """Return the port to which an input goes; "" if the bench does not say, or if the input only waits."""
         if inp.port is None:
             inp.port = self.routes.into(inp.value)
         return inp.port
 
     def output_symbol(self, output: object) -> Symbol:
-        """Return the symbol of an output that was seen; outputs without a hash, such as lists, can be compared too."""
+        """Return the symbol of an output that came; this may be a value without a hash, such as a list."""
         same = self._same.get(id(output))
         if same is not None:
             return same[1]
@@ -139,7 +139,7 @@ class Model:
                 raise _incomparable("value", output, error) from error
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
-        """Return the moves on an input; empty if the model does not specify it."""
+        """Return the moves of the model on an input; none if the model does not specify the input."""
         moves = node.moves.get(inp)
         if moves is None:
             if isinstance(inp.value, Elapse):
@@ -152,7 +152,7 @@ class Model:
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
-        """Return the spontaneous moves in a state."""
+        """Return the moves of the model with spontaneous outputs in a state."""
         if self.spec.emits is None:
             return ()
         moves = node.moves.get(None)
@@ -163,18 +163,18 @@ class Model:
         return moves
 
     def windows(self, node: Node) -> TransitionWindows:
-        """Return the windows in which spontaneous transitions are due, counted from the entry into the state."""
+        """Return the time windows of a state's spontaneous transitions, in seconds since the entry into the state."""
         return node.windows if self.spontaneous(node) else ()
 
     def enabled_inputs(self, node: Node) -> tuple[Symbol, ...]:
-        """Return the enabled inputs of a state, each once, in the order of the model."""
+        """Return the enabled inputs of a state, each of them once, in the order of the model."""
         if node.enabled_inputs is None:
             fixed = isinstance(self.spec.inputs, Always)
             node.enabled_inputs = self.offered(node).all if fixed else self._each_once(node)
         return node.enabled_inputs
 
     def offered(self, node: Node) -> EnabledInputs:
-        """Return the enabled inputs of a state to draw from; a fixed list is read once for all states."""
+        """Return the enabled inputs of a state, to draw from; the model reads a fixed list only once for all states."""
         if node.offered is not None:
             return node.offered
         if isinstance(self.spec.inputs, Always):
@@ -212,7 +212,7 @@ class Model:
         return moves or (Move(node, (), (), node, stays=True),)
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
-        """Return the key of the result of a user's function. Raises ModelError if it raises."""
+        """Return the key of what a function of the user returns. Raises ModelError if the function raises."""
         return call_model(lambda: key(function(*arguments)), function, name, *arguments)
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:
@@ -250,7 +250,7 @@ class Model:
         return EnabledInputs(size, drawn, every=every, values=known)
 
     def sets_timers(self, move: Move) -> bool:
-        """Return whether a move has a window, or starts a timer."""
+        """Return whether a move has a time window, or starts a timer."""
         return bool(move.within or move.starts or (isinstance(move.position, Node) and self.windows(move.position)))
 
     def _ask(self, node: Node, name: str, function: Callable[..., object], *inputs: object) -> tuple[Move, ...]:

@@ -30,14 +30,14 @@ TRUNCATED: Final = Verdict("pass", truncated=True)
 
 
 class Monitor:
-    """The judge of one run.
+    """The monitor judges one path: it follows the set of states that the model allows after each event.
 
-    `tell` judges the events in order and returns a verdict as soon as there is one, and keeps it as `verdict`; `end`
-    returns the verdict of a run that ended without one. `oracle` has the model, `events` counts what was told, `step`
-    is the step under way, for the text of a failure. `explainer` searches for explanations of an event; `lookahead`
-    says how many spontaneous outputs it assumes to be in flight. `belief` holds the possible states, `ledger` the facts
-    about the inputs. `requirements` holds those that a move on the last event may implement. `slack` is how late the
-    tester may be, in seconds.
+    `tell` judges the next event, and returns the verdict as soon as the path has one; `verdict` keeps it. `end` returns
+    the verdict of a path that ended without one. `oracle` has the model. `events` is the number of events that the
+    monitor was told, `step` is the current step, for the text of a failure. `explainer` searches for explanations of an
+    event, and `lookahead` says how many spontaneous outputs it assumes to be in flight. `belief` holds the possible
+    states, `ledger` the facts about the inputs sent. `requirements` holds the requirements that the last event may
+    show. `slack` is how many seconds late otf may have seen an event.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -78,12 +78,12 @@ class Monitor:
 
     @property
     def states(self) -> tuple[Node, ...]:
-        """Return the nodes that the system may be in, as far as events have required moves."""
+        """Return the nodes that the system may be in, as far as the events so far show."""
         return self.belief.nodes
 
     @property
     def sent(self) -> int:
-        """Return how many inputs were sent."""
+        """Return the number of inputs sent on the path."""
         return self.ledger.sent
 
     @property
@@ -92,7 +92,7 @@ class Monitor:
         return self._deep is not None or len(self.belief.hypotheses) > self.oracle.limits.hypotheses
 
     def tell(self, event: Event) -> Verdict | None:
-        """Judge one event; return the verdict of the run if it is decided now, else None."""
+        """Judge one event; return the verdict on the path if this event decides it, else None."""
         self.events += 1
         self.explainer.slack, self._again = self.slack, -self.oracle.limits.work
         if isinstance(event, Guess):
@@ -124,7 +124,7 @@ class Monitor:
         return self._deep is None and (self.belief.settled or answered(self.oracle.model, self.belief))
 
     def guess(self) -> list[Node]:
-        """Return the states from which the run may go past its failure; empty if no guess is possible."""
+        """Return the states from which the path may continue past its failure; none if no guess is possible."""
         failed = self.verdict is not None and self.verdict.failed
         return self.oracle.guessed(self.belief, self.step) if failed and self._deep is None else []
 
@@ -172,7 +172,7 @@ class Monitor:
             self.belief = Belief((deep.search.now,))
 
     def would(self, event: Event) -> bool:
-        """Return whether the event would leave a possible state, without judging it."""
+        """Return whether a possible state would remain after an event, without judging the event."""
         self.explainer.slack, self._again = self.slack, -self.oracle.limits.work
         try:
             if self._deep is not None:
@@ -186,26 +186,26 @@ class Monitor:
             return self.would(event)
 
     def due(self) -> float | None:
-        """Return the time by which every explanation must have shown an output; None if one allows silence."""
+        """Return the time by which an output must come in every possible state; None if one of them allows silence."""
         return due(self.belief, self.oracle.timing.latency)
 
     def timers(self) -> dict[str | int | None, float]:
-        """Return the running timers that have an effect, each with the time by which its output must have been seen."""
+        """Return the running timers that have an effect, each with the time by which its output must have come."""
         return timers(self.belief, self.oracle.timing.latency)
 
     def pending(self) -> float | None:
-        """Return the time by which all answers due in windows must have been seen; None if there are none."""
+        """Return the time by which all answers with a time window must have come; None if there are none."""
         return pending(self.belief, self.oracle.timing.latency)
 
     def end(self) -> Verdict:
-        """Return the verdict of a run if nothing more happens."""
+        """Return the verdict on a path on which nothing more happens."""
         verdict = self.verdict or (TRUNCATED if self.belief.unconstrained else PASS)
         verdict = (verdict if verdict.failed else self._missed.verdict or verdict).after(self.past)
         return replace(verdict, judged=self.judged) if self.oracle.model.timed else verdict
 
     @property
     def judged(self) -> Judged:
-        """Return how much was judged, and how much of that while stalls left times in doubt."""
+        """Return how much of the path the monitor judged, and how much of it while stalls left times in doubt."""
         return self._doubts.judged(self.events - self.stalls, self._now)
 
     def _judge(self, event: Event) -> None:

@@ -25,14 +25,14 @@ INTERNAL: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a monitor keeps: hypotheses in a set, spontaneous outputs in flight on one port.
+    """Bounds on the work of a monitor: how many possible states and how many outputs in flight it follows.
 
-    `hypotheses` is how many possible states a set may keep. `spontaneous` is how many outputs in flight a monitor
-    follows at first. If these explain nothing, or more came at once, it follows up to `ahead`, which is an assumption
-    about the system and its line. `most` (five times `hypotheses`) is the limit of a set as long as quiescence may
-    still narrow it down. `work` is the most moves that one search considers,
-    by default less than half a second of CPU. Where explanations can be followed one at a time, a quarter of it decides
-    whether that is needed, and the rest of an event takes no longer.
+    `hypotheses` is how many possible states the monitor keeps. `most` (five times `hypotheses`) is the bound while
+    quiescence may still reduce them. `spontaneous` is how many spontaneous outputs in flight on one port the monitor
+    follows at first. If these explain nothing, or if more came at once, the monitor follows up to `ahead`, which is an
+    assumption about the system and its line. `work` is how many moves one search considers at most; the default takes
+    less than half a second of CPU. Where explanations can be followed one at a time, a quarter of `work` decides
+    whether that is necessary.
 
     >>> Limits(spontaneous=1).hypotheses
     2000

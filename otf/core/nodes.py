@@ -27,10 +27,11 @@ ITERATED: Final = 10_000
 
 
 class EnabledInputs:
-    """A sequence of `size` inputs; `at` creates the symbol with an index when that is drawn.
+    """A sequence of `size` inputs; `at` creates the symbol of an input when the input with this index is drawn.
 
-    If a function of the state returns more than `FEW` inputs, one that occurs twice is drawn twice as often: otf does
-    not compare them all. `kept`: a state or a view may hold on to it, since all states share it or it is short.
+    If a function of the state returns more than `FEW` inputs, otf does not compare them all: an input that occurs twice
+    is drawn twice as often. `kept` is true if a state or a view may hold on to the sequence, because all states share
+    it or it is short.
 
     >>> from otf.core import Symbol
     >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))
@@ -57,7 +58,7 @@ class EnabledInputs:
 
     @staticmethod
     def fixed(symbols: Iterable[Symbol]) -> EnabledInputs:
-        """Return inputs whose symbols exist already."""
+        """Return the sequence of inputs whose symbols exist already."""
         made = tuple(symbols)
         values = (symbol.value for symbol in made)
         return EnabledInputs(len(made), made.__getitem__, kept=True, every=lambda: made, values=values)
@@ -88,7 +89,7 @@ class EnabledInputs:
         return list(found.values()) if 1 < len(found) <= self.size // 2 else []
 
     def listed(self) -> Iterable[Symbol]:
-        """Return every input, with repetitions. Raises ModelError if there are more than `INPUTS`."""
+        """Return every input, with repetitions. Raises ModelError if there are more than `INPUTS` inputs."""
         return map(self.at, limited(range(self.size), INPUTS, "inputs")) if self._every is None else self._every()
 
 
@@ -106,12 +107,12 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 
 
 class Node(Symbol):
-    """A state of the model, with the answers of the spec about it; otf asks each function once for the same arguments.
+    """A state of the model with the answers of the spec about it; otf asks for each answer only once.
 
-    `moves` has an entry for each input needed so far; the entry for None holds the spontaneous moves. `specified`
-    remembers which inputs the model specifies, `independent` for which two inputs the order makes no difference, and
-    `indifferent` for which spontaneous move and input. `enabled_inputs` are all enabled inputs, once they have been
-    listed. `expiring` are the timers that cause spontaneous moves.
+    `value` is the state itself. `moves` has the moves on each input asked about so far; its entry for None has the
+    spontaneous moves. `specified` remembers which inputs the model specifies. `independent` remembers pairs of inputs
+    whose order makes no difference, `indifferent` such pairs of a spontaneous move and an input. `enabled_inputs` are
+    all enabled inputs, once the model has listed them. `expiring` are the timers that cause spontaneous moves.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

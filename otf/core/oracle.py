@@ -27,13 +27,13 @@ VIEWED: Final = 32  # views kept with a long list of inputs: at least one for ea
 
 @dataclass(slots=True)
 class Oracle:
-    """What all runs against one spec share: the `model`, the `relation` by which otf judges, and the `beliefs`.
+    """The oracle decides what a spec allows; all paths against the spec share its `model`, `relation` and `beliefs`.
 
-    `limits` bounds the work of an explanation, `timing` has the times of the bench in seconds.
-
-    `silence_key` turns a state and an input into a key; if otf has once seen silence after that transition, it
-    remembers this under the key. Failures cite the table `requirements`. Each run must satisfy the `properties`,
-    whatever the model allows.
+    `relation` says how otf judges inputs that not all possible states specify. `beliefs` are the sets of possible
+    states that otf has met. `limits` bounds the work of an explanation. `timing` has the times of the bench, in
+    seconds. `requirements` is the table of requirements that failures cite. `properties` are the properties that each
+    path must satisfy, whatever the model allows. `silence_key` turns a state and an input into a key: once otf has seen
+    silence after such a transition, it remembers that under the key.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -58,7 +58,7 @@ class Oracle:
         self.beliefs = Beliefs(self.model.memory)
 
     def following(self, spontaneous: int) -> Oracle:
-        """Return an oracle with beliefs of its own that follows up to this many unseen spontaneous outputs."""
+        """Return an oracle with beliefs of its own, which follows up to this many unseen spontaneous outputs."""
         if spontaneous <= self.limits.spontaneous:
             return self
         found = self._deeper.get(spontaneous)
@@ -68,18 +68,18 @@ class Oracle:
         return found
 
     def for_guesses(self) -> Oracle:
-        """Return the oracle for runs in a guessed state: they may send whatever some possible state specifies."""
+        """Return the oracle for a path that continues from a guess: it may send what some possible state specifies."""
         found = self._deeper.setdefault(GUESSING, self)
         if found is self and self.relation == "uioco":
             found = self._deeper[GUESSING] = replace(self, relation="guess")
         return found
 
     def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
-        """Return the states as if the expected had come, and as if nothing had happened; empty if no guess is possible.
+        """Return the states from which a path may continue past its failure; none if no guess is possible.
 
-        Either only the answer was wrong, and the system is where it should be, or it ignored the input; the next
-        observations decide. If a step has several inputs, each may have been ignored. `belief` is what was possible
-        before the failing event. A model with times allows no guess, since the start of its timers would be unknown.
+        The guess is that either the expected output came, or nothing happened; later observations decide which. If a
+        step has several inputs, the system may have ignored any of them. `belief` has the states that were possible
+        before the failure. In a model with times no guess is possible, since nothing says when its timers began.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes
@@ -91,14 +91,14 @@ class Oracle:
         return [*found] if expected and len(found) <= GUESSED else []
 
     def start(self) -> Belief:
-        """Return the belief at the start of a run: the initial state and nothing else."""
+        """Return the belief at the start of a path: the initial state and nothing else."""
         # the system may have been started long ago, but it is in this state now
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
         """Return the belief that the system is quiet in one of these nodes, since some moment in this span.
 
-        At the time 0 or later, that is: a timer that still runs then was started at most its longest time before.
+        The moment is 0 or later: a timer that still runs then was started at most its longest time before.
         """
 
         def running(name: str | int, lo: float, hi: float) -> Timer:
@@ -118,16 +118,17 @@ class Oracle:
     def answers_of(self, node: Node, inp: Symbol) -> Hashable:
         """Return the second key of a silence, for states in which spontaneous outputs lead to ever new states.
 
-        A device that numbers its messages is never in a state twice. Then the input and its answers serve as the key.
+        For instance, a device that numbers its messages is never in a state twice. Then an input and its answers are
+        the key.
         """
         if not self.model.spontaneous(node):
             return self.silence_of(node, inp)
         return inp, tuple(move.texts for move in self.model.moves(node, inp))
 
     def view(self, belief: Belief) -> View:
-        """Return what a chooser sees in a belief, computed once for each.
+        """Return what a chooser sees in a belief; the oracle computes it once for each belief.
 
-        A view forgets its long list of inputs after many others came.
+        A view forgets a long list of inputs after many other views were asked for.
         """
         found = belief.view
         if found is None:

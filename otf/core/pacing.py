@@ -67,13 +67,12 @@ class SentInput:
 
 @dataclass(slots=True)
 class Moment:
-    """The facts on which a pacing decides: one object throughout a run, updated by the session.
+    """The facts by which a pacing decides when to send; the session updates this one object throughout a path.
 
-    `monitor` judges the run, `times` has the moments of its events, in seconds.
-
-    `quiet`: nothing has happened since quiescence or, if that was `restless`, only spontaneous outputs. `unasked`: the
-    last output could only be spontaneous. `burst`: inputs sent since quiescence. `last`: the last of them. `next`: the
-    next input, `port`: its port; None if there is none.
+    `monitor` judges the path. `times` has the times of its events, in seconds. `quiet` is true if nothing has happened
+    since quiescence; after a `restless` quiescence, spontaneous outputs may have come. `unasked` is true if the last
+    output can only be spontaneous. `burst` has the number of inputs sent since quiescence, `last` is the last of them.
+    `next` is the next input and `port` its port; both are None if there is none.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.core.pacing import Times
@@ -96,16 +95,16 @@ class Moment:
 
     @property
     def unproven(self) -> int:
-        """Return how many inputs may keep the system busy; one proven taken by its output still may."""
+        """Return how many inputs may still keep the system busy; it may also be busy with one that it has answered."""
         return max(1, min(self.burst, self.monitor.ledger.unproven + 1))
 
 
 @light
 class Pause:
-    """A wait `until` a time (seconds since the start of the run); `means` says what silence until then proves.
+    """A wait `until` a time (seconds since the start of the path); `means` says what silence until then proves.
 
-    `rested`: every input has been taken and answered; the only outputs still due have a time window. `window`: the
-    silence in the wait, in seconds. Silence that would fail a run must last many times as long.
+    If `means` is "rested", the system has taken and answered every input, and only outputs with a time window are still
+    due. `window` is the silence in the wait, in seconds. Silence that would fail a path must last many times as long.
 
     >>> Pause(until=0.5, means="rested", window=0.2).until
     0.5
@@ -117,18 +116,18 @@ class Pause:
 
 
 class Pacing(Protocol):
-    """Decides when otf may choose and send the next input, and how long silence must last to count as quiescence."""
+    """A pacing decides when otf may choose and send the next input, and how long silence must last to be quiescence."""
 
     def ready(self, moment: Moment) -> bool:
-        """Return whether the next input may be chosen now (`port` is not known yet)."""
+        """Return whether the chooser may choose the next input now; its `port` is not known yet."""
         ...
 
     def pause(self, moment: Moment) -> Pause | None:
-        """Return the wait before the next input is sent, None if it may be sent at once."""
+        """Return the wait before otf sends the next input; None if otf may send it at once."""
         ...
 
     def learn(self, moment: Moment) -> None:
-        """Learn from quiescence, which was seen just now."""
+        """Learn from quiescence that otf has just seen."""
         ...
 
 

@@ -19,11 +19,11 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 
 @dataclass(slots=True)
 class RequirementEvidence:
-    """The requirements that runs `reached` and `decided`. `follow` takes each event of a run; `end` ends the run.
+    """The requirements that paths `reached` and `decided`; `follow` takes each event of a path, and `end` ends it.
 
-    A move of the model may implement a requirement. A run reaches the requirement if such a move may explain one of its
-    events. It decides the requirement if every explanation of the run contains such a move: a model without these moves
-    would not allow the run.
+    A move of the model may implement a requirement. A path reaches the requirement if such a move may explain one of
+    its events. A path decides the requirement if every explanation of the path contains such a move: a model without
+    these moves would not allow the path.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto
@@ -46,7 +46,7 @@ class RequirementEvidence:
     _before: tuple[Belief, Ledger, bool] | None = None
 
     def follow(self, event: Event, monitor: Monitor) -> None:
-        """Take an event of the current run, with the monitor after that event."""
+        """Take an event of the current path, with the monitor after that event."""
         before = self._before or (monitor.oracle.start(), Ledger(), False)
         self._before = monitor.belief, monitor.ledger, monitor.lookahead.cut
         if monitor.verdict is not None:
@@ -70,7 +70,7 @@ class RequirementEvidence:
                 del self._without[name]
 
     def end(self) -> None:
-        """End the current run; the next event begins another."""
+        """End the current path; the next event begins another path."""
         self._without.clear()
         self._before = None
 

@@ -24,15 +24,15 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 
 class Session:
-    """Conducts one run of at most `steps` inputs, which the `chooser` chooses and the `pacing` times.
+    """A session conducts one path of at most `steps` inputs, which the `chooser` chooses and the `pacing` times.
 
-    `times` has the moments of its events in seconds, `late` the numbers of the outputs that came after quiescence, and
-    `moment` what the pacing decides on. `over`: the run has ended.
+    `times` has the times of the path's events, in seconds. `late` has the numbers of the outputs that came after
+    quiescence. `moment` has the facts by which the pacing decides. `over` is true if the path has ended.
 
-    More than `flood` outputs, or 64 MiB of them, without an input or quiescence in between give a verdict of their own:
-    a system that never stops must not hold the tester forever. Outputs that the model demands do not count. With a
-    `barrier`, pings prove quiescence instead of waiting. If `goes_past` returns true for a failure, the run goes on
-    from a guess of the state once the system is silent.
+    `flood` bounds the outputs without an input or quiescence in between: more of them, or more than 64 MiB, end the
+    path with a verdict, so that a system that never stops does not hold otf forever. Outputs that the model demands are
+    not part of this number. With a `barrier`, pings prove quiescence, and otf does not wait for it. If `goes_past`
+    returns true for a failure, the path continues from a guess of the state once the system is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -93,7 +93,7 @@ class Session:
 
     @property
     def monitor(self) -> Monitor:
-        """The judge of the run; it may be replaced before the first event."""
+        """The monitor that judges the path; it may be replaced before the first event."""
         return self.moment.monitor
 
     @monitor.setter
@@ -102,23 +102,23 @@ class Session:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Return the verdict, if there is one already."""
+        """Return the verdict on the path, if there is one already."""
         return self.monitor.end() if self.monitor.past else self.monitor.verdict
 
     @property
     def timed(self) -> bool:
-        """Return whether the run now waits for a time of the model: a window, a timer, or an input that waits."""
+        """Return whether the path now waits for a time of the model: a window, a timer, or an input that only waits."""
         return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
 
     @property
     def answering(self) -> bool:
-        """Return whether the system may still answer what was sent: then an output is more likely than a rest."""
+        """Return whether the system may still answer what otf sent, so that an output is more likely than a rest."""
         belief = self.moment.monitor.belief
         known = belief.silent
         return not belief.settled and not (silent(self.moment.monitor.oracle.model, belief) if known is None else known)
 
     def command(self) -> SessionCommand:
-        """Return the next command."""
+        """Return the next command of the session."""
         moment = self.moment
         monitor = moment.monitor
         if monitor.verdict is not None or monitor.belief.done:
@@ -190,7 +190,7 @@ class Session:
         return event
 
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
-        """Judge an event with `size` bytes on the wire; return the verdict if it is decided now."""
+        """Judge an event with `size` bytes on the wire; return the verdict on the path if this event decides it."""
         moment = self.moment
         monitor = moment.monitor
         if isinstance(event, (Stalled, Guess)):
@@ -225,7 +225,7 @@ class Session:
             self.pings.sent(port)
 
     def pong(self, seen: Seen) -> bool:
-        """Return whether an output is the answer to a ping, which does not count as an event."""
+        """Return whether an output is the answer to a ping; such an answer is not an event."""
         return self.pings is not None and self.pings.answered(seen)
 
     def proven(self, at: float) -> Quiet | None:
@@ -237,7 +237,7 @@ class Session:
         return event
 
     def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
-        """Note silence until the time of the last `Wait`, known `by`; return the event to record if it is believed."""
+        """Note silence until the time of the last `Wait`, known `by`; return the event to record if there is one."""
         if self._silent_by:
             return self._guess(at)
         if self._pause.means == "taken":
@@ -308,7 +308,7 @@ class Session:
             self.over = self.moment.next is None
 
     def plan(self, chosen: Symbol | None) -> None:
-        """Set the next input; None for none yet."""
+        """Set the next input of the path; None if there is none yet."""
         if self.others and isinstance(self.pacing, Burst):
             self.pacing.hold([each.input for each in self.others])
             self.others = []
@@ -316,7 +316,7 @@ class Session:
         self.moment.port = None if chosen is None else self.moment.monitor.oracle.model.port(chosen)
 
     def view(self) -> View:
-        """Return what a chooser sees now."""
+        """Return what the chooser sees now."""
         monitor = self.moment.monitor
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 

@@ -25,10 +25,11 @@ MANY: Final = 8  # the quiescence time, as a multiple of a slow reply
 class Timing:
     """The times of a bench, in seconds.
 
-    `quiescence`: how many seconds silence must last to be believed. `latency`: the longest time in seconds of a message
-    through a port. `busy`: the longest time in seconds for which one input keeps the system busy. Formulas such as
-    2L + nR, and `--set`, call them L and R. `speed`: seconds on the system's clocks per real second. The seconds of an
-    `Elapse` are the system's; all other times are real.
+    `quiescence` is how many seconds the system must be silent before otf takes silence for quiescence. `latency` is the
+    longest time in seconds of a message through a port. `busy` is the longest time in seconds for which one input keeps
+    the system busy. Formulas such as 2L + nR, and the option `--set`, call `latency` L and `busy` R. `speed` is how
+    many seconds pass on the system's clocks in one real second. The seconds of an `Elapse` are the system's; all other
+    times are real.
 
     >>> Timing(quiescence=0.5, latency=0.01).busy
     0.002
@@ -40,14 +41,14 @@ class Timing:
     speed: float = 1.0
 
     def round_trip(self, inputs: int) -> float:
-        """Return how long after the last of `inputs` unproven inputs everything has been taken and seen: 2L + nR."""
+        """Return how long after the last of `inputs` unproven inputs otf has seen all their outputs: 2L + nR."""
         return 2 * self.latency + inputs * self.busy
 
     def learn(self, reply: float) -> None:
-        """Note the seconds from an input to the last output of its step; stated times stay as they are."""
+        """Note the seconds from an input to the last output of its step; times stated by the bench stay as they are."""
 
     def slept(self, seconds: float) -> None:
-        """Note for how long all threads of an observed system slept before an answer; stated times stay as they are."""
+        """Note how long all threads of an observed system slept before an answer; times stated by the bench stay."""
 
 
 @dataclass(slots=True)

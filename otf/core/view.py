@@ -34,15 +34,15 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a chooser sees of a run: the states that the inputs in flight may lead to (`nodes`), and enabled inputs.
+    """What a chooser sees of a path: the states that the inputs in flight may lead to (`nodes`), and enabled inputs.
 
-    `model` and `relation` are those of the oracle; `reached` has the possible states with the inputs in flight.
+    `model` and `relation` are those of the oracle. `reached` has the possible states with the inputs in flight.
+    `enabled` holds all inputs to draw from; the view does not ask the model about each of them.
 
     The view asks the model about an input only when something depends on the answer: `specifies` asks about one input,
     `specified` and `others` ask about all. `specified` has the inputs that the model itself specifies in all these
-    states. `others` has all other inputs, which the modes `all` and `mixed` try, and which the completed spec judges.
-    `allows` decides on any input, whether the model lists it or not. `enabled` holds all inputs to draw from, without
-    asking the model about each. The model lists them when first needed; a script never needs them.
+    states. `others` has all other inputs, which the modes `all` and `mixed` try. `allows` decides about any input,
+    whether the model lists the input or not.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle
@@ -74,7 +74,7 @@ class View:
     def of(
         model: Model, relation: Relation, reached: tuple[Reach, ...], long: Callable[[View], None] = lambda _: None
     ) -> View:
-        """Return the view of a system that may take the next input in these nodes."""
+        """Return the view of a system that takes the next input in one of these nodes."""
         nodes = tuple(each.node for each in reached if not each.busy)
         alone = nodes[0] if len(nodes) == len(reached) == 1 else None
         return View(model, relation, reached, nodes, long, alone)
@@ -118,11 +118,11 @@ class View:
         return found
 
     def taken(self) -> View:
-        """Return the view after all inputs in flight have been taken."""
+        """Return the view after the system has taken all inputs in flight."""
         return View.of(self.model, self.relation, tuple(each for each in self.reached if not each.busy), self._long)
 
     def forget(self) -> None:
-        """Drop the list of inputs and the notes; they are created again when needed."""
+        """Drop the view's list of inputs and its notes; the view creates them again when it needs them."""
         self._sorted.clear()
         for name in ("enabled", "known"):
             with suppress(AttributeError):
@@ -130,13 +130,13 @@ class View:
 
     @property
     def specified(self) -> tuple[Symbol, ...]:
-        """Return the inputs that the model itself specifies, each once and in its order; asks about all."""
+        """Return the inputs that the model itself specifies, each once and in its order; asks the model about all."""
         # read at every step: one call less saves a fiftieth of a step
         return self._sorted[0] if self._sorted else self._all()[0]
 
     @property
     def others(self) -> tuple[Symbol, ...]:
-        """Return the enabled inputs that the model leaves open; asks about all."""
+        """Return the enabled inputs that the model does not specify; asks the model about all."""
         return self._all()[1]
 
     def _all(self) -> list[tuple[Symbol, ...]]:
@@ -157,7 +157,7 @@ class View:
         return targets
 
     def specifies(self, inp: Symbol) -> bool:
-        """Return whether the model itself specifies `inp` wherever it may be taken."""
+        """Return whether the model itself specifies `inp` in every state in which the system may take it."""
         if self._alone is not None:
             # one look-up per draw, where `specified` would end up after two calls
             node = self._alone
@@ -167,7 +167,7 @@ class View:
         return _enough(self.model, self.relation, self.reached, inp, self.model.specified)
 
     def allows(self, inp: Symbol) -> bool:
-        """Return whether the spec used for judging specifies `inp` wherever it may be taken."""
+        """Return whether the spec by which otf judges specifies `inp` in every state where the system may take it."""
         return _enough(self.model, self.relation, self.reached, inp, self.model.moves)
 
 
