@@ -24,6 +24,7 @@ KNOWN: Final = {
         "beanstalkd 1.12 takes what is not a number for the time-out 0", "reserve-with-timeout", "'x'"
     ),
     "missing": known_issue("beanstalkd 1.12 does not know a command without its arguments", "UNKNOWN_COMMAND"),
+    "return": known_issue("beanstalkd 1.12 does not answer a line with a carriage return in it", r"x\rx"),
 }
 """The known issues that each of `ALSO` shows."""
 LOST: Final = KnownIssue(
@@ -43,7 +44,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a job queue.
 
     `server` is the command line of the job queue, with {host} and {port} in it. `also` adds a malformed command that
-    the bench leaves out by default: `number` or `missing`.
+    the bench leaves out by default: `number`, `missing` or `return`.
 
     >>> bench().name
     'jobs'

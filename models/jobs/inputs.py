@@ -12,9 +12,12 @@ from otf.models.jobs.state import LONG, MOST, SHORT, State
 ALSO: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "number": ("reserve-with-timeout", ("x",)),
     "missing": ("delete", ()),
+    "return": ("x\rx", ()),
 }
 """Descriptions of malformed commands that beanstalkd answers contrary to its protocol."""
 
+UNKNOWN: Final = ("bogus", "x\rx")
+"""Names that no command has; a lone carriage return does not end a line."""
 _MALFORMED: Final = (("delete", ("x",)), ("release", (1,)), ("peek-ready", ("x",)), ("kick", ("x",)), ("bogus", ()))
 _RECENT: Final = 1_000  # clients and jobs whose commands we keep: ids restart on each path
 _PUTS: Final = ((1, 0, LONG, "x"), (2, 0, LONG, "yy"), (1, 0, SHORT, "x"), (1, 1, LONG, "zzz"))

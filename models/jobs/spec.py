@@ -16,14 +16,14 @@ from typing import Any
 from otf.adapter.malformed import Disturbed
 from otf.codec.malformed import Malformed
 from otf.errors import CodecError
-from otf.models.jobs.inputs import inputs
+from otf.models.jobs.inputs import UNKNOWN, inputs
 from otf.models.jobs.messages import CLIENTS, Command, JobsCodec, Reply
 from otf.models.jobs.state import ARGUMENTS, BURIED, DELAYED, LATE, MINE, READY, SHORT, Job, Outcome, State
 from otf.spec import Spec, Transition, goto
 
 
 def jobs(also: str = "") -> Spec[State, Command]:
-    """Return the spec of a job queue with two clients; `also` adds a malformed command, `number` or `missing`.
+    """Return the spec of a job queue with two clients; `also` adds a malformed command, one of `ALSO`.
 
     >>> jobs().name
     'jobs'
@@ -67,7 +67,7 @@ def _outcomes(state: State, inp: Command) -> Iterator[Outcome]:
         case "peek-ready" | "peek-buried" | "peek-delayed", ():
             yield from _peeked(state, inp)
         case name, _:
-            yield state, (_reply(inp, "UNKNOWN_COMMAND" if name == "bogus" else "BAD_FORMAT"),)
+            yield state, (_reply(inp, "UNKNOWN_COMMAND" if name in UNKNOWN else "BAD_FORMAT"),)
 
 
 def _reserved(state: State, inp: Command) -> Iterator[Outcome]:

@@ -16,6 +16,7 @@ KNOWN_ISSUES = [
     pytest.param("coap", "post", marks=needs("libcoap3-bin")),
     pytest.param("tftp", "first", marks=needs("atftpd")),
     pytest.param("jobs", "number", marks=needs("beanstalkd")),
+    pytest.param("jobs", "return", marks=needs("beanstalkd")),
     pytest.param("memcached", "number", marks=needs("memcached")),
     pytest.param("smtp", "bare", marks=needs_module("aiosmtpd")),
     pytest.param("dns", "tcp", marks=needs_module("dnslib")),
