@@ -1,6 +1,7 @@
-"""The adapters, one kind of transport per file. None of them uses another, and the engine knows none of them by name.
+"""The adapters of otf, one for each kind of transport; each function here returns a port for a bench.
 
-Each function returns a port for a bench: a function without arguments that opens a line.
+A port is a function without arguments that opens a line. No adapter uses another, and the engine of otf knows none of
+them by name.
 """
 
 import sys

@@ -159,11 +159,11 @@ def can(
 ) -> Port:
     """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
 
-    Interface, channel and options are those of python-can (the extra `can`); give options in the URL or as arguments. A
-    frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus has no ending:
-    a system that has left it is silent. By default otf leaves error frames out, and a bus-off controller is trouble.
-    With `errors`, each of these is an output, a `CanError` of a codec with `errors`, and the model says when a bus may
-    be disturbed. Raises UsageError; opening raises ContactError.
+    The library python-can (the extra `can`) defines interfaces, channels and options; give options in the URL or as
+    arguments. A frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus
+    never ends: a system that has left the bus is silent. By default otf drops error frames, and a bus-off controller is
+    trouble. With `errors`, each of them is an output, a `CanError`; the codec needs `errors` too, and the model says
+    when a bus may be disturbed. `can` raises UsageError; opening the port raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

@@ -212,7 +212,9 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
     framing: Framing = LINES,
     pty: bool = False,
 ) -> Port:
-    """Return the port of a child process; see `open_process`. Raises UsageError without a command.
+    """Return the port of a child process, which otf starts for each path; `open_process` explains the options.
+
+    `process` raises UsageError without a command.
 
     >>> process("./machine --port 7", ready=None).kind
     'process'

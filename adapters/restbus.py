@@ -30,10 +30,10 @@ WAYS: Final = ("on", "off", "twice", "wrong", "stuck", "late")
 
 @dataclass(frozen=True, slots=True)
 class CyclicMessage:
-    """A message of the rest of a bus: sends its `frames` in turn, one every `every` seconds.
+    """A message that other nodes of a bus send again and again: one of its `frames` every `every` seconds, in turn.
 
-    A codec makes all the frames: `[codec.encode(Engine(speed=800, alive=n)) for n in range(16)]`, with counters and
-    checksums.
+    A codec makes all the frames, with counters and checksums: `[codec.encode(Engine(speed=800, alive=n)) for n in
+    range(16)]`.
 
     >>> from otf.codec.can import CanFrame, encode_can
     >>> CyclicMessage([encode_can(CanFrame(0x10, bytes([n]))) for n in range(16)], every=0.1).every
@@ -184,17 +184,17 @@ def restbus(
     memory: float = 10.0,
     **options: Any,  # noqa: ANN401 -- those of python-can
 ) -> Port:
-    """Return the port of the rest of a bus, which sends `messages` on schedule during a path, whatever else happens.
+    """Return a port that plays the other nodes of a bus: it sends `messages` on schedule throughout a path.
 
-    The address is as for `can`. An input of the port is text that changes how it sends a message from now on: "NAME
-    on", "NAME off", or one of these. "NAME twice" sends each frame twice. "NAME wrong" inverts the last byte, so that
+    The address is as for `can`. An input of this port is a text that changes how otf sends a message from then on:
+    "NAME on", "NAME off", or a fault. "NAME twice" sends each frame twice. "NAME wrong" inverts the last byte, so that
     no checksum fits. "NAME stuck" stops the counter. "NAME late 0.05" sends each frame this many seconds late. The
-    counter of a message also stops while it is off. The port has no outputs.
+    counter of a message also stops while the message is off. The port has no outputs.
 
-    The model's windows allow for frames up to `late` seconds after their time. A later frame is the tester's fault: the
-    trace records a stall, otf extends the windows that are open at that time, and the run goes on. Any failure within
-    `memory` periods of that message is inconclusive (`math.inf`: until the path ends), since the node may have noticed
-    the late frame. Raises UsageError; opening raises ContactError.
+    A frame that otf sends up to `late` seconds after its time is within the model's time windows. A later frame is a
+    fault of otf, not of the system. The trace then records a stall, otf extends the time windows that are open, and the
+    path goes on. Within `memory` periods of the late message a failure is inconclusive, since the tested node may have
+    noticed; with `math.inf`, until the path ends. `restbus` raises UsageError; opening the port raises ContactError.
 
     >>> engine = CyclicMessage([bytes.fromhex("0000001001000000ff")], every=0.1)
     >>> restbus("can://virtual/test", {"engine": engine}).kind

@@ -128,13 +128,13 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
     """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are the fields of `Device`: `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`,
-    `xonxoff`, `exclusive` (True: no other program may open it), `dtr` and `rts` (unchanged). With `low_latency`, the
-    driver does not collect bytes for 16 ms. `within` (2.0) is how many seconds to wait for a missing device.
+    `xonxoff`, `exclusive` (True: no other program may open the device), `dtr` and `rts` (unchanged). With
+    `low_latency`, the driver does not collect bytes for 16 ms. `within` (2.0) is how many seconds otf waits for a
+    missing device. An option may also follow the name, "/dev/ttyUSB0?baudrate=115200", and then overrides the argument.
 
-    With `keep`, the port stays open between the paths of a campaign, and otf drops what arrives between two paths. That
-    is the default. It is not for network connections, since many systems take a new connection for a new start. Options
-    may also follow the name, and override arguments: "/dev/ttyUSB0?baudrate=115200". Raises UsageError for an unknown
-    option or name; opening raises ContactError.
+    With `keep`, the port stays open between the paths of a campaign, and otf drops what arrives in between. `keep` is
+    the default except for network connections, since many systems take a new connection for a new start. `serialport`
+    raises UsageError for an unknown option or name; opening the port raises ContactError.
 
     >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
     'serialport'

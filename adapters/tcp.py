@@ -144,12 +144,13 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
 ) -> Port:
     """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), opened for each path.
 
-    With "tcp-listen://127.0.0.1:7000" the system connects; otf takes its first connection. `framing` divides the stream
-    into frames. `bind` is the address of our own side, for systems that identify users by it. A program must listen at
-    the URL within `within` seconds. Several ports of a bench may have the same URL: each is a connection of its own.
-    Without `connected` the line begins unconnected, for specs in which connecting is an input (`PortAction.CONNECT`).
-    `tls` is an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts what this machine trusts. Raises
-    UsageError for an invalid address; opening raises ContactError.
+    With "tcp-listen://127.0.0.1:7000" the system connects, and otf takes its first connection. `framing` divides the
+    stream into frames. `bind` is otf's own address, for systems that identify users by address. `within` is how many
+    seconds otf waits for a program to listen at the URL. Several ports of a bench may have the same URL: each is a
+    connection of its own. If `connected` is false, the line begins unconnected, for specs in which connecting is an
+    input (`PortAction.CONNECT`). `tls` is an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts the
+    certificates that this machine trusts. `tcp` raises UsageError for an invalid address; opening the port raises
+    ContactError.
 
     >>> from dataclasses import dataclass
     >>> from otf import Bench, Spec, goto, lines

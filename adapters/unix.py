@@ -43,9 +43,10 @@ class UnixLine(SocketLine):
 
 
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
-    """Return the port of a unix socket at `path`, with or without "unix:" before it, opened for each run.
+    """Return the port of a unix socket at `path`, with or without "unix:" before it, opened for each path driven.
 
-    A program must listen there within `within` seconds. Raises UsageError without a path; opening raises ContactError.
+    otf waits `within` seconds for a program to listen there. `unix` raises UsageError without a path; opening the port
+    raises ContactError.
 
     >>> unix("unix:/run/machine.sock").kind
     'unix'

@@ -12,7 +12,9 @@ from importlib import import_module
 
 
 def fetching(package: str) -> Callable[[str], object]:
-    """Return the `__getattr__` of the calling package: its imports under `if TYPE_CHECKING` are its names.
+    """Return the `__getattr__` of the calling package, which imports a name of the package when it is first used.
+
+    The names of a package are its imports under `if TYPE_CHECKING`.
 
     >>> import otf
     >>> otf.Accept.__module__

@@ -1,12 +1,13 @@
-"""Everything that a bench is made of: the bench itself, its parts, and the line that an adapter opens.
+"""Everything that a bench is made of: the bench itself, its parts, and the interface of an adapter.
 
-`Bench` combines a spec with a codec and ports. Its parts are here too: `Life` (start, reset, health), `Barrier`,
-`KnownIssue`, `Limits`; codecs (`Codec`, `lines`, `PortAction`, `CodecError`); the outputs that no codec produces
-(`Ended`, `Undecodable`); the nets of a model (`lossy`, `duplicating`, `reordering`); and `trace_may_set`.
+`Bench` combines a spec with a codec and ports. The parts of a bench are `Life` (start, reset, health), `Barrier`,
+`KnownIssue` and `Limits`. Codecs are here too (`Codec`, `lines`, `PortAction`, `CodecError`), and the outputs that no
+codec produces (`Ended`, `Undecodable`). `lossy`, `duplicating` and `reordering` put a net in front of a model.
+`trace_may_set` says which parameters of a bench a trace may choose.
 
-Your own adapter returns a `Port`, which opens a `Line`; a line receives frames, an `Ending`, or `Trouble`. The adapters
-of otf are in `otf.adapters`, framings in `otf.framing`. Tests for your own codec, framing or adapter are in
-`otf.testing`.
+An adapter of your own returns a `Port`, which opens a `Line`. A line receives frames, an `Ending`, or `Trouble`. The
+adapters of otf are in `otf.adapters`, framings are in `otf.framing`. Tests for your own codec, framing or adapter are
+in `otf.testing`.
 """
 
 from typing import TYPE_CHECKING

@@ -55,39 +55,39 @@ def _limits() -> Limits:
 
 @dataclass(frozen=True)
 class Bench:
-    """All that is needed to test one system.
+    """A bench has all that otf needs to test one system: its model, its codec, its ports, its life, and its times.
 
-    A system is reached in one of two ways, each with its own constructor: `Bench.on_ports` for sockets, serial ports
-    and processes, `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
+    Two constructors make benches: `Bench.on_ports` for a system behind sockets, serial ports or processes, and
+    `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
 
     | field | default | meaning |
     |---|---|---|
     | `spec` | | the model |
     | `codec` | None | turns values into the bytes of a port and back |
-    | `ports` | none | names, each with an adapter; opened in this order for every path, closed in reverse |
+    | `ports` | none | names, each with an adapter; each path opens them in this order, and closes them in reverse |
     | `connect` | None | instead of `ports`: opens all lines at once, if one port needs what another has opened |
-    | `life` | None | how the system is started, reset and checked around each path |
-    | `system` | None | instead of ports: makes, for each path, the function from an input to its outputs |
-    | `types` | none | the types of the outputs of `system`, so that traces can be read back |
+    | `life` | None | how otf starts, resets and checks the system around each path |
+    | `system` | None | instead of `ports`: makes, for each path, the function from an input to its outputs |
+    | `types` | none | the types of the outputs of `system`, so that otf can read traces |
     | `outputs` | all ports | the names of the ports that carry outputs |
     | `name` | "" | the name of the bench in traces and reports |
-    | `inputs` | "uioco" | which inputs to try: "uioco", what every possible state specifies; "any", "all", "mixed" |
-    | `quiescence` | None | seconds of silence after which no output is expected; None: learnt from the system |
+    | `inputs` | "uioco" | which inputs otf tries: "uioco", what every possible state specifies; "any", "all", "mixed" |
+    | `quiescence` | None | seconds of silence after which otf expects no output; None: otf learns it from the system |
     | `latency` | 0.002 | L: the longest time in seconds of a message through any port, one way |
     | `busy` | 0.002 | R: the longest time in seconds that the system takes for one input |
-    | `barrier` | None | pings whose answers prove quiescence, instead of waiting for it |
-    | `silence_key` | None | key of a silence in eager mode, a function of state and input; None: both |
-    | `retries` | 1 | how often a failed start is tried again |
-    | `pause` | 1.0 | seconds that the system may have to wait between two inputs while otf plans |
-    | `limits` | `Limits()` | how many possible states are kept; beyond that a run is inconclusive |
+    | `barrier` | None | pings whose answers prove quiescence, so that otf need not wait for it |
+    | `silence_key` | None | a function of state and input to the key of a silence in eager mode; None: both together |
+    | `retries` | 1 | how often otf repeats a failed start of the system |
+    | `pause` | 1.0 | how many seconds the system may have to wait between two inputs while otf plans |
+    | `limits` | `Limits()` | how many possible states otf keeps; a path with more is inconclusive |
     | `mutants` | none | values of the parameter `fault` that `otf mutants` tries, each with a line of text |
     | `parameters` | none | the parameters that the bench was made with, for the trace |
     | `known_issues` | none | known failures: a campaign counts them and goes on |
-    | `silence` | "observed" | how it is known: "observed" by a look at the processes of the system, or "timed" |
-    | `clients` | None | ports whose clients send at once; (): none may; None: as codec and addresses say |
+    | `silence` | "observed" | how otf detects silence: "observed", from the system's processes, or "timed" |
+    | `clients` | None | the ports whose clients may send at once; (): none; None: codec and addresses decide |
     | `pids` | none | processes of the system that the bench does not start and that hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
-    | `properties` | none | names, each with a property that every run must have: `always(…)` and the like |
+    | `properties` | none | names, each with a property that every path must have: `always(…)` and the like |
     | `malformed` | 0 | the share of inputs replaced by malformed bytes; see `with_malformed` |
     | `foreign` | None | turns a line (decoded JSON) of another program's log into an event, or None |
 
@@ -155,9 +155,10 @@ class Bench:
         connect: Connect | None = None,
         **options: Unpack[PortOptions],
     ) -> Bench:
-        """Return the bench of a system behind ports: `ports` maps their names to adapters; or `connect` opens them all.
+        """Return the bench of a system behind ports; `ports` maps their names to adapters, or `connect` opens them all.
 
-        The options are fields of `Bench`. Raises UsageError that names what is missing, unknown, or of the wrong type.
+        The options are fields of `Bench`. `on_ports` raises UsageError, which names what is missing, unknown, or of the
+        wrong type.
 
         >>> from dataclasses import dataclass
         >>> from otf.adapters import tcp
@@ -182,10 +183,10 @@ class Bench:
 
     @classmethod
     def in_process(cls, spec: Spec[Any, Any], system: Callable[[], Act], **options: Unpack[ProcessOptions]) -> Bench:
-        """Return the bench of a Python object: `system` makes, for each path, a fresh function from input to outputs.
+        """Return the bench of a Python object; for each path, `system` makes a fresh function from input to outputs.
 
-        The options are fields of `Bench`; `types` are those of the outputs. Raises UsageError that names what is
-        missing, unknown, or of the wrong type.
+        `types` are the types of the outputs. The options are fields of `Bench`. `in_process` raises UsageError, which
+        names what is missing, unknown, or of the wrong type.
 
         >>> from otf.campaign import run
         >>> from otf.spec import Spec, goto
@@ -232,11 +233,11 @@ class Bench:
 
     @property
     def speed(self) -> float:
-        """Return how many times as fast the clocks of the system run: see `Life`."""
+        """Return how many times as fast as real time the clocks of the system run: see `Life`."""
         return 1.0 if self.life is None else self.life.speed
 
     def at_speed(self, speed: float) -> Bench:
-        """Return the bench with the clocks of its system at another speed. Raises UsageError for an invalid speed."""
+        """Return the bench with the system's clocks at another speed. Raises UsageError for an invalid speed."""
         from otf.adapter.lifecycle import Life
 
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
@@ -248,7 +249,7 @@ class Bench:
         return replace(self, life=self.life.by_reset())
 
     def with_malformed(self, share: float) -> Bench:
-        """Return the bench with this share of the inputs replaced by malformed bytes. Raises UsageError."""
+        """Return the bench with this share (0 to 1) of its inputs replaced by malformed bytes. Raises UsageError."""
         return replace(self, malformed=share)
 
     def _damage(self) -> None:
@@ -275,7 +276,7 @@ class Bench:
         object.__setattr__(self, "codec", codec)
 
     def oracle(self) -> Oracle:
-        """Return the oracle that judges this bench in its input mode."""
+        """Return the oracle that judges the paths of this bench."""
         spec = at_speed(self.spec, self.speed)
         judged = total(spec) if self.inputs in {"all", "mixed"} else spec
         relation: Relation = "any" if self.inputs == "any" else "uioco"
@@ -299,9 +300,9 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value: from the codec, or the only one; "" for an input that only waits.
+        """Return the port of a value: the one that the codec names, or the only one; "" for an input that only waits.
 
-        Raises ModelError if the codec raises.
+        `port` raises ModelError if the codec raises an exception.
         """
         if isinstance(value, Elapse):
             return ""
@@ -329,7 +330,7 @@ class Bench:
         raise UsageError(message)
 
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:
-        """Start a fresh copy of the system and return its lines by port; leaving the context stops it."""
+        """Start a fresh copy of the system and return its lines by port; leaving the context stops the system."""
         connect = self.connect if self.connect is not None else partial(_compose, self.ports)
         if self.life is None:
             return connect()

@@ -56,10 +56,10 @@ _OF_CODEC: Final = ("types", "port", "encode", "decode")
 
 @dataclass(frozen=True, slots=True)
 class KnownIssue:
-    """A known failure: a campaign counts it and goes on.
+    """A failure that the maintainers of a bench know about: a campaign counts it and goes on.
 
-    `shows` returns whether a failure is this one, `says` describes it to people, and `req` are the requirements that it
-    violates.
+    `shows` is the function that returns whether a failure is this known issue. `says` describes the issue to people.
+    `req` has the ids of the requirements that the issue violates.
 
     >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
     'it answers what it should ignore'
@@ -70,7 +70,7 @@ class KnownIssue:
     req: RequirementIds = ()
 
     def is_sound(self) -> bool:
-        """Return whether `shows` is a function and `says` a text, as their types demand."""
+        """Return whether `shows` is a function and `says` is a text."""
         return callable(self.shows) and isinstance(self.says, str)  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
 
 
@@ -217,11 +217,11 @@ _NAME: Final = "otf_trace_may_set"
 
 
 def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
-    """Let a trace choose these parameters of a bench by itself, each among these values.
+    """Let a trace choose these parameters of a bench, each among the given values.
 
-    A trace may come from a stranger. Any other value has to be passed again on the command line. Name sizes, counts and
-    faults here, with their bounds, but never addresses, files or programs. Values are plain, as in a trace: numbers,
-    texts, true and false. Raises UsageError for an unknown parameter.
+    A trace may come from a stranger. A user who replays the trace has to give any other value on the command line.
+    Allow sizes, counts and faults, with their bounds, but never addresses, files or programs. Values are numbers,
+    texts, true and false. `trace_may_set` raises UsageError for an unknown parameter.
 
     >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
     ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...

@@ -44,12 +44,13 @@ class BoardImage:
 
 @dataclass(frozen=True, kw_only=True)
 class Flash:
-    """An `image`, and the `command` that writes it to the board before the first path, with the ports closed.
+    """An `image` for a board, and the `command` that writes it before the first path, while the ports are closed.
 
-    The command is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function; it
-    may take up to `timeout` seconds. If it fails, the run ends with a ContactError that has the tool's last words. Each
-    `Flash` writes once; a bench of several boards (`Pool`) has one per board. Traces record the image's name and the
-    start of its SHA-256 as a version, from `written`; `otf compare` shows where two runs had different images.
+    The command is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function. It
+    may take `timeout` seconds. If it fails, otf raises a ContactError with the tool's last words. A `Flash` writes only
+    once, so a bench of several boards (`Pool`) needs one for each board. A trace records the image's name and the start
+    of its SHA-256 as a version; `written` is that version. `otf compare` shows where two campaigns had different
+    images.
 
     >>> Flash(["st-flash", "write", "build/lamp.bin", "0x8000000"], image="build/lamp.bin").timeout
     120.0
@@ -62,11 +63,11 @@ class Flash:
 
     @property
     def version(self) -> dict[str, str]:
-        """Return the image's name with the start of its digest: as written, or else of the file now."""
+        """Return the image's name with the start of its digest, as written or, before that, of the file now."""
         return {f"image {Path(self.image).name}": self.written.digest or _digest(self.image)}
 
     async def once(self) -> None:
-        """Write the image unless this has done so already. Raises ContactError, or UsageError if there is no image."""
+        """Write the image unless it was written already. Raises ContactError, or UsageError if there is no image."""
         if self.written.digest:
             return
         digest, began = _digest(self.image), monotonic()
@@ -89,11 +90,12 @@ def _digest(image: str | Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A `program` that records each path, such as `candump` or `tcpdump`; its output is kept if the path fails.
+    """A `program` that records each path, such as `candump` or `tcpdump`; otf keeps the recording if the path fails.
 
-    It starts `ahead` seconds before the system, and gets SIGINT at the end. The recording is what it prints, or the
-    file that an argument names as `{file}`. It lies beside the trace (`path-0007.recording.pcap`, by its `suffix`) and
-    ends at `largest` bytes. If the program runs here, its times and the trace's (`timestamp`) are of the same clock.
+    otf starts the program `ahead` seconds before the system, and sends it SIGINT at the end. The recording is what the
+    program prints, or the file that an argument names as `{file}`. otf puts the recording beside the trace
+    (`path-0007.recording.pcap`, ending in its `suffix`), and cuts it off at `largest` bytes. A program on this machine
+    has the clock of the trace, so its times can be compared with those of the trace (`timestamp`).
 
     >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
     0.2
@@ -105,7 +107,7 @@ class Recording:
     largest: int = 64 << 20
 
     def file(self, trace: Path) -> Path:
-        """Return the recording's path, given the trace of its path."""
+        """Return the name of the recording's file, given the trace of its path."""
         return trace.with_name(f"{trace.name.removesuffix('.jsonl')}.recording.{self.suffix}")
 
 
@@ -178,15 +180,15 @@ _LISTENING: Final = 0.02  # seconds until the next try to connect: QEMU makes it
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The initial state of a machine emulated by QEMU, saved after the first reset and restored before each path.
+    """The initial state of a machine in QEMU, which otf saves after the first reset and restores before each path.
 
-    `monitor` is where QEMU listens for QMP: the path of a unix socket (`-qmp unix:PATH,server=on,wait=off`) or
-    HOST:PORT. QEMU keeps the state in a disk, and so needs one of the format qcow2 (`-drive
-    if=none,format=qcow2,cache=unsafe,file=state.qcow2`), which the machine itself need not have. `timeout` bounds
-    saving and restoring, in seconds.
+    `monitor` is where QEMU listens for QMP commands: the path of a unix socket (`-qmp unix:PATH,server=on,wait=off`) or
+    HOST:PORT. QEMU keeps the state in a disk of the format qcow2 (`-drive
+    if=none,format=qcow2,cache=unsafe,file=state.qcow2`), which the machine itself need not use. `timeout` bounds saving
+    and restoring, in seconds.
 
-    A snapshot may hold what no reset gives. So a failure counts only if it also occurs after a reset. One in `both`
-    passed paths is driven again from a reset; if that run fails, it counts.
+    A snapshot may hold a state that no reset gives. So otf reports a failure only if the failure also occurs after a
+    reset. otf also drives one in `both` passed paths again after a reset, and reports what fails then.
 
     >>> Snapshot("/tmp/board.qmp").both
     50
@@ -202,15 +204,15 @@ class Snapshot:
             raise UsageError(f"both={self.both}: each path in so many is driven both ways: 1 or more")
 
     async def save(self) -> None:
-        """Save the state of the machine, which is stopped meanwhile and then runs on. Raises ContactError."""
+        """Save the state of the machine, which stops meanwhile and then runs on. Raises ContactError."""
         await command_qemu(self.monitor, "stop", f"savevm {_NAME}", "cont", timeout=self.timeout)
 
     @asynccontextmanager
     async def restored(self) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
-        """Restore the state; the machine stays stopped until the yielded function is called.
+        """Restore the state of the machine, which stays stopped until the caller calls the yielded function.
 
-        That call does not wait for QEMU: a machine that stays stopped fails in the path, and is tried again from a
-        reset. Raises ContactError.
+        The yielded function does not wait for QEMU. If the machine stays stopped, the path fails, and otf drives it
+        again after a reset. `restored` raises ContactError.
         """
         async with _obey(self.monitor, ("stop", f"loadvm {_NAME}"), self.timeout) as stream:
             yield partial(_resume_machine, stream)
@@ -222,9 +224,10 @@ async def _resume_machine(stream: ByteStream) -> None:
 
 
 async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> None:  # noqa: ASYNC109 -- a hook has one
-    """Have a QEMU that listens for QMP run commands ("system_reset", "stop", "cont"): a hook for `Life.actions`.
+    """Send commands ("system_reset", "stop", "cont") to a QEMU that listens for QMP; a hook for `Life.actions`.
 
-    A command with an argument goes to its human monitor ("drive_add …"). Raises ContactError with QEMU's message.
+    A command with an argument, such as "drive_add …", goes to QEMU's human monitor. `command_qemu` raises ContactError
+    with QEMU's message.
 
     >>> from functools import partial
     >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")

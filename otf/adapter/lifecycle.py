@@ -42,38 +42,43 @@ class Lasting:
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """How to prepare a system before each path, and clean up after it; every part is optional. Times are in seconds.
+    """How otf prepares a system before each path and cleans up after it; every part is optional. Times are in seconds.
 
-    The parts act in this order. `flash` writes an image to the board, only before the first path. `reset`, a script,
-    puts the test bed in order before the ports are opened. otf starts `server` in a session of its own; `ready` says
-    how to see that it is up: a line that it prints, a pattern (`re.compile`) in a line, a port (`Listening`), or a
-    function (None: at once). Then otf opens the ports. It sends `inband`, a sequence of frames by port that brings the
-    system into its initial state, and waits for an answer at each `Expect`. Then otf drops all output for `settle`
-    seconds. `health` checks that the system is well. `boot` resets the system, or switches its power on, with the ports
-    open: whatever comes from then on, such as a boot banner, is output that the model must allow. After the path, otf
-    closes the ports and stops the server with everything it started; after `grace` seconds it kills what is still
-    there. The server gets the environment `env`, if given. If the server has ended before the path begins, or another
-    process holds its ports, the start has failed.
+    The parts act in the order of the attributes below. After a path, otf closes the ports, and stops the server with
+    everything that it started. If the server ends before the path begins, or if another process holds its ports, the
+    start has failed. A failure of a part is trouble with the test bed, not a failure of the system: otf repeats the
+    start as often as the bench's `retries` says. If that does not help, a campaign that has made progress repeats it
+    after pauses; in the end, the campaign is inconclusive.
 
-    `lasting` holds what outlives a path. With `keep` the server lives for the whole campaign, and only `inband` resets
-    it between paths. If that fails, otf starts the server again. If that fails too, the hook `power` cycles the power,
-    at most `power_cycles` times in the life of the bench, and everything is tried once more.
-
-    With a `snapshot` of a machine emulated by QEMU, the server also lives on. Only the first path, and paths for which
-    the snapshot cannot be restored, use `reset` and `inband`; all others begin with its state.
-
-    `speed` is how many times as fast the system's clocks run, under libfaketime: those of `server` and of all processes
-    that the ports start, not those of hooks. The quiescence time, R and the model's time windows stay in seconds of the
-    system; L does not change. otf rejects a system that cannot follow, with the reason.
-
-    `recording` records each path of a campaign, of a re-run and of `otf step`; the recording is kept if the path fails.
-
-    `actions` are, per port, the commands by which inputs of a model reset a system and switch its power: its codec
-    encodes these inputs as a `PortAction`. Only the bench names commands, never a trace.
-
-    `timeout` bounds each hook and the start. A failure here is trouble with the test bed, not a failure of the system.
-    otf tries the start again as often as the bench's `retries` says. If that does not help, a campaign that has run for
-    some time tries again after pauses; then the campaign is inconclusive.
+    Attributes:
+        flash: The image that otf writes to the board, only before the first path.
+        reset: The hook (a script or a function) that puts the test bed in order before otf opens the ports.
+        server: The program that otf starts for each path, in a session of its own.
+        ready: How otf sees that the server is up: a line that it prints, a pattern (`re.compile`) in a line, a port
+            (`Listening`), or a function. With None, the server is ready at once.
+        inband: The frames, each with its port, that bring the system into its initial state once the ports are open; at
+            each `Expect` otf waits for an answer.
+        settle: How long otf drops all output after that.
+        health: The hook that checks that the system is well.
+        boot: The hook that resets the system, or switches its power on, with the ports open: the model must allow all
+            output from then on, such as a boot banner.
+        actions: For each port, the commands by which inputs of the model reset the system or switch its power. The
+            codec encodes such an input as a `PortAction`. Only the bench names commands, never a trace.
+        timeout: The longest time of each hook and of the start.
+        grace: The time after which otf kills what is left of the server after a path.
+        env: The environment of the server.
+        keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. If that
+            fails, otf starts the server again.
+        power: The hook that cycles the power if starting a kept server again fails, too.
+        power_cycles: How often otf may use `power` in the life of the bench.
+        speed: How many times as fast as real time the system's clocks run, under libfaketime. It applies to `server`
+            and to the processes that the ports start, not to hooks. The quiescence time, R and the model's time
+            windows are in the system's seconds; L is in real seconds. otf rejects a system whose clocks it cannot
+            change.
+        recording: The program that records each path of a campaign, of a re-run and of `otf step`.
+        snapshot: The saved state of a machine in QEMU, from which paths begin; the server then lives on. otf uses
+            `reset` and `inband` only for the first path, and for paths for which it cannot restore the snapshot.
+        lasting: What outlives a path.
 
     >>> from pathlib import Path
     >>> Life(reset=lambda: Path("store").unlink(missing_ok=True), settle=0.1).settle
@@ -110,11 +115,11 @@ class Life:
 
     @property
     def keeps(self) -> bool:
-        """Whether the server lives on from path to path."""
+        """Whether the server lives on from one path to the next."""
         return self.keep or self.snapshot is not None
 
     def by_reset(self) -> Life:
-        """Return this life without its snapshot, on the same system: each path starts the server anew."""
+        """Return this life without its snapshot, for the same system: each path then starts the server anew."""
         plain = replace(self, snapshot=None, keep=False)
         object.__setattr__(plain, "lasting", self.lasting)
         return plain

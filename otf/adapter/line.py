@@ -19,7 +19,7 @@ NEVER: Final = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The port ended; nothing arrives after it. `reason` is a few words ("exit status 3", "end of stream").
+    """The port ended, and nothing arrives after that; `reason` is a few words: "exit status 3", "end of stream".
 
     >>> Ending("end of stream").reason
     'end of stream'
@@ -30,9 +30,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The line itself is at fault, not the system. `reason`: datagrams were dropped, or a device was unplugged.
+    """The line itself is at fault, not the system; `reason` says why: lost datagrams, or a device that was unplugged.
 
-    What arrived before still counts. After it nothing can be concluded, and the run is inconclusive.
+    otf judges what arrived before the trouble. After it nothing can be concluded, so the path is inconclusive.
 
     >>> Trouble("the device was unplugged").reason
     'the device was unplugged'
@@ -46,37 +46,37 @@ Arrival: TypeAlias = Frame | Ending | Trouble
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller
-    """Nothing can be sent any more; the message gives the reason. What arrived before can still be received."""
+    """The line can send nothing any more, for the reason in the message; it can still receive what arrived before."""
 
 
 class Line(Protocol):
-    """One open port. Receiving never waits: the runner watches descriptors and asks when something may be there.
+    """One open port. Receiving never waits: otf watches the line's descriptors, and then asks the line what is there.
 
-    A system that is gone must never look like a silent one: a line delivers its end once, as an `Ending`, after
-    everything that arrived before it.
+    A system that is gone must never look like a silent one: a line delivers an `Ending` once, after everything that
+    arrived before.
     """
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return the descriptors that become readable when `receive` has something; they may change over time."""
+        """Return the file descriptors that become readable when `receive` has something; they may change over time."""
         ...
 
     def arm(self, wake: Callable[[], None]) -> None:
         """Call `wake` from now on, in the runner's thread, whenever something may be there that no descriptor shows.
 
-        Also call it when the descriptors to watch have changed.
+        The line also calls `wake` when the descriptors to watch have changed.
         """
         ...
 
     def send(self, data: bytes) -> Coroutine[Any, Any, None]:
-        """Send one frame. Waits only if the other side does not read, and not forever. Raises LineLost."""
+        """Send one frame; wait only while the other side does not read, and not forever. Raises LineLost."""
         ...
 
     def receive(self) -> list[Arrival]:
-        """Return what is there now, in order of arrival and a bounded number at a time; empty if nothing is."""
+        """Return what has arrived, in order, and a bounded number at a time; nothing if nothing is there."""
         ...
 
     def remarks(self) -> list[str]:
-        """Return remarks that help to understand a failure: last lines on stderr, datagrams from strangers."""
+        """Return remarks that help to understand a failure: the last lines on stderr, datagrams from strangers."""
         ...
 
 
@@ -153,10 +153,11 @@ class Stamping(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Opens a line when called, by `open`; the adapters return it.
+    """What an adapter returns for a port of a bench: calling it opens a line.
 
-    `kind` is the name of the adapter, and `framing` cuts its stream (None if it carries whole frames). `at` makes the
-    same port, with all its options, at another address; `url` is its address, "" if it has none.
+    `open` is the function that opens the line. `kind` is the name of the adapter. `framing` cuts the line's stream into
+    frames; it is None if the line carries whole frames. `url` is the address of the port, "" if it has none. `at` makes
+    the same port, with all its options, at another address.
 
     >>> from otf.adapters.tcp import tcp
     >>> isinstance(tcp("127.0.0.1:7000"), Port), tcp("127.0.0.1:7000").url

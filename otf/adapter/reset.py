@@ -31,9 +31,10 @@ HEARD: Final = ContextVar[float | None]("HEARD", default=None)
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """A step of `Life.inband`: wait until a frame that matches `pattern` (a regular expression) comes on `port`.
+    """A step of `Life.inband`: otf waits until a frame that matches `pattern` (a regular expression) comes on `port`.
 
-    Drops other frames on the port. If none matches within `seconds`, the reset has failed, unless it is not `needed`.
+    otf drops other frames on the port. If no frame matches within `seconds`, the reset has failed, unless `needed` is
+    false.
 
     >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
     5.0

@@ -88,7 +88,7 @@ class Monitor:
 
     @property
     def crowded(self) -> bool:
-        """Return whether the set has outgrown its limit, so that nothing may be sent until it is settled."""
+        """Return whether there are too many possible states: otf then waits for quiescence before the next input."""
         return self._deep is not None or len(self.belief.hypotheses) > self.oracle.limits.hypotheses
 
     def tell(self, event: Event) -> Verdict | None:

@@ -42,9 +42,9 @@ _SAID: Final = 0.5  # seconds for reading the last words of a server that has en
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server is ready as soon as it listens on this `port` of `host`, TCP or `udp`; see `Life.ready`.
+    """A server is ready as soon as it listens on this `port` of `host`, with TCP or, if `udp` is true, UDP; see `Life`.
 
-    A port that an older process holds does not count, since the server could not bind it.
+    otf ignores a port that an older process holds, since the server could not bind it.
 
     >>> Listening(6379), Listening(69, udp=True).host
     (Listening(port=6379, host='127.0.0.1', udp=False), '127.0.0.1')
