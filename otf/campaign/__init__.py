@@ -1,4 +1,4 @@
-"""Campaigns: many paths against fresh copies of the system, whose failures are grouped and shrunk."""
+"""Campaigns drive many paths against fresh copies of a system, group the failures by kind, and shrink them."""
 
 from typing import TYPE_CHECKING
 

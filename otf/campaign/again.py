@@ -37,13 +37,13 @@ async def rerun(
     recorded: Header | None = None,
     on_event: OnEvent | None = None,
 ) -> PathResult:
-    """Drive a fresh copy of the system with the inputs among `events`; return the result.
+    """Drive the inputs among `events` again, on a fresh copy of the system; return the result.
 
-    It sends the inputs in strict mode, or as in the trace, in bursts of at most the size in the settings. If the system
-    chooses differently this time, the model may no longer allow an input. Then it skips the input, or for a shrunk
-    trace plans the way again; if inputs that the run needs are missing, it is inconclusive. `recorded` is the header of
-    the trace: a layer of faults injects the same faults again. `on_event` gets each event. Raises ContactError if the
-    system cannot be reached, ModelError if the model is broken.
+    `rerun` sends the inputs in strict mode, or as in the trace, at most `burst` of the settings at once. If the system
+    chooses differently this time, the model may no longer allow an input. `rerun` then skips the input; for a shrunk
+    trace, it plans new inputs that lead to the same place. The result is inconclusive if inputs that the failure needs
+    are missing. `recorded` is the header of the trace, from which otf injects the same faults again. `on_event` gets
+    each event. `rerun` raises ContactError if the system cannot be reached, and ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path

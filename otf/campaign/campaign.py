@@ -45,12 +45,11 @@ from otf.trace.verdict import Verdict
 
 
 class Campaign:
-    """One campaign on one `bench`, with its `settings`; `summary` has its results so far, even after an interruption.
+    """A campaign on one `bench`, with its `settings`; `summary` has the results so far, even after an interruption.
 
-    The `listener` hears of each event, path and failure.
-
-    Each of n jobs takes every n-th path, and knows what the others learned some paths ago. So the same seed and number
-    of jobs give the same paths, whatever the speed of each job.
+    The `listener` hears of each event, path and failure. With n jobs, each job takes every n-th path, and learns from
+    the other jobs only after a fixed number of paths. So a seed and a number of jobs determine the paths, whatever the
+    speed of each job.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -91,7 +90,7 @@ class Campaign:
         self._journal: Journal
 
     async def run(self) -> Summary:
-        """Run all paths, then shrink; return the summary. Raises ModelError if the model is broken."""
+        """Drive all paths, then shrink the failures; return the summary. Raises ModelError if the model is broken."""
         self.summary.parts.begin(self.spent)
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time - self.spent

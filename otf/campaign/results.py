@@ -20,12 +20,14 @@ STRICT: Final = ".strict.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class PathResult:
-    """One path: its `number`, `verdict`, `steps` and `trace`; if it fails, it keeps its `events` for the shrinker.
+    """The result of one path: its `number`, `verdict`, `trace`, and the number of its `steps`.
 
-    `faults` are the injected faults, as the trace records them; `unwritten` is why part of a failure's trace is
-    missing. `silence` says how its silences were detected. It lasted `seconds`; `short`: the time ran out. `passed`
-    holds the steps before its failure. The model says nothing about answers to its `malformed` inputs. At most
-    `together` inputs were in flight. `digest` is that of its trace. `heard`: an output was seen.
+    `events` are the events of a path that failed, for the shrinker. `faults` are the injected faults, as the trace
+    records them. `unwritten` says why part of a failure's trace is missing. `silence` says how otf detected silence.
+    `seconds` is how long the path took. `short` is true if the path ended because the time was over. `passed` holds the
+    steps before the failure. `malformed` is the number of malformed inputs, for whose answers the model need not say
+    anything. `together` is the largest number of inputs in flight. `digest` is the digest of the trace. `heard` is true
+    if otf saw an output.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -50,7 +52,7 @@ class PathResult:
     heard: bool = True
 
     def upto(self, failure: Failure | None) -> PathResult:
-        """Return the run up to one of its failures, if it went on past the first."""
+        """Return the path up to one of its failures, for a path that continued after its first failure."""
         if failure is None:
             return self
         after = self.events[failure.event :]
@@ -61,34 +63,35 @@ class PathResult:
 
     @property
     def excused(self) -> int:
-        """Return how many of its inputs showed its failure or came after it."""
+        """Return how many inputs of the path showed its failure or came after it."""
         failure = self.verdict.failure
         return 0 if failure is None else self.steps - max(1, failure.step) + 1
 
     @property
     def guesses(self) -> bool:
-        """Return whether its failure is behind a guess, and may be due to that."""
+        """Return whether the failure came after a guess of the state, and may be due to a wrong guess."""
         return any(isinstance(event, Guess) for event in self.events)
 
     def is_longer(self, other: PathResult) -> bool:
-        """Return whether another run is preferable: it is shorter, or of equal length and earlier."""
+        """Return whether another path is preferable: it is shorter, or of equal length and earlier."""
         return (self.steps, self.place) > (other.steps, other.place)
 
     @property
     def place(self) -> tuple[bool, int]:
-        """Return its place among the paths of its campaign; runs of saved failures come after these."""
+        """Return the place of the path in the campaign; the paths of saved failures come after all others."""
         return self.trace.name.startswith("saved"), self.number
 
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A shrunk failure: its `trace`, its `steps`, its `verdict`, and its cost in `transitions` and `resets`.
+    """A shrunk failure: its `trace`, `steps` and `verdict`, and the cost of shrinking in `transitions` and `resets`.
 
-    `rate` is the share of `runs` runs of the result that showed the failure, `before` that of `tried` runs of the
-    original. Both are 0 if the failure never showed again, and `trace` is then the original one. `minimal` is false if
-    a budget or an interruption ended the search, for the reason `ended`. `tried` is 0 if there was no time to drive
-    even the original to its end. `events` are those of the trace. `others` are failures with other signatures that the
-    search met, each with its own trace; `program` is a pytest test that shows the failure.
+    otf drives the shrunk inputs `runs` times, and `rate` is the share of these that showed the failure. otf drives the
+    original inputs `tried` times, and `before` is their share. `rate` and `before` are 0 if the failure never showed
+    again; `trace` is then the original trace. `tried` is 0 if there was no time to drive the original inputs even once.
+    `minimal` is false if a budget or an interruption ended the search; `ended` says which. `events` are the events of
+    the trace. `others` are failures with other signatures that the search met, each with a trace. `program` is a pytest
+    test that shows the failure.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -114,17 +117,18 @@ class Shrunk:
 
     @property
     def traces(self) -> list[Path]:
-        """Return its trace, and those of the others."""
+        """Return the shrunk trace, and the traces of the other failures."""
         return [self.trace, *(each.trace for each in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A failure (`trace`) saved by an earlier campaign, driven again: `result` is the run that showed it, or None.
+    """A failure (`trace`) that an earlier campaign saved and otf drove again: `result` is the path that showed it.
 
-    `signature` is that of the failure seen now. `known_issue` describes the issue that excuses it, if any. `why` is why
-    it could not be driven: its trace no longer fits the bench. With a signature, it is why the runs do not decide: one
-    failed, beside a stall.
+    `result` is None if no path showed the failure. `signature` is the signature of the failure seen now. `known_issue`
+    describes the known issue that excuses the failure. `why` says why otf could not drive the trace again, for instance
+    because it no longer fits the bench. With a signature, `why` says why the result is undecided: the path failed while
+    the machine stalled.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
@@ -163,9 +167,10 @@ def tried_first(saved: Sequence[Retried]) -> str:
 class FailureGroup:
     """All failures of one kind, with its `signature`: the `first` path, the number of paths, and the `shrunk` trace.
 
-    `count` is 0 if only the run of a saved failure showed it, or one that confirmed what paths showed `behind` a guess.
-    `tries` counts the strict re-runs until an eager mode failure showed again (0: none was needed). `shorter` is a
-    later path with fewer steps. `unshrunk` is why there is no shrunk trace, "" if none was wanted.
+    `count` is the number of paths. It is 0 if only a saved failure showed this kind, or a path that confirmed what
+    others showed `behind` a guess of the state. `tries` is how many strict re-runs it took until a failure of eager
+    mode showed again, 0 if none was needed. `shorter` is a later path with fewer steps. `unshrunk` says why there is no
+    shrunk trace; it is "" if none was wanted.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -185,7 +190,7 @@ class FailureGroup:
     behind: bool = False
 
     def meet(self, result: PathResult | None) -> None:
-        """Note another path with this failure: it may be shorter, or have a lower number although it ended later."""
+        """Note another path with this failure; it may be shorter, or have a lower number although it ended later."""
         if result is None or result.verdict.failure is None:
             return
         if self._shortest.is_longer(result):
@@ -199,7 +204,7 @@ class FailureGroup:
 
     @property
     def result(self) -> FailureResult:
-        """Return the result of the failure, the same for every kind of report."""
+        """Return the result of this kind of failure, which is the same in every kind of report."""
         shortest: PathResult | Shrunk = self._shortest
         if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
             shortest = self.shrunk

@@ -30,7 +30,7 @@ class NonconformanceError(AssertionError):
 
     @property
     def point(self) -> str:
-        """Return the failure in a line that begins with what was seen; of several failures, the first."""
+        """Return the failure, or the first of several, in one line that begins with what was seen."""
         from otf.trace.explain import point
 
         first, *others = self.summary.failures.values()
@@ -40,7 +40,7 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign reached the system but reached no verdict; the message has the reasons, `summary` the rest."""
+    """A campaign reached the system but no verdict; the message has the reasons, `summary` has all results."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 
@@ -52,7 +52,7 @@ class InconclusiveError(OtfError):
 
 
 def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
-    """Test a bench with a campaign and return its summary; the keyword arguments are the fields of `Settings`.
+    """Test a bench with a campaign, and return its summary; the keyword arguments are the fields of `Settings`.
 
     >>> from otf.models.coffee import bench
     >>> summary = run(bench(), traces=2, steps=20, seed=1)
@@ -94,7 +94,7 @@ def _require_pass(summary: Summary) -> Summary:
 
 
 def require_decided(summary: Summary) -> Summary:
-    """Return a summary without failures. Raises ContactError or InconclusiveError if it is inconclusive.
+    """Return a summary without failures. Raises ContactError or InconclusiveError if the campaign is inconclusive.
 
     >>> from otf.campaign import Summary
     >>> require_decided(Summary(paths=1, steps=20)).verdict

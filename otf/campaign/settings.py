@@ -27,7 +27,7 @@ Keep = Literal["all", "failures"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The bounds of shrinking one failure: `transitions` (inputs sent), `resets` (copies started), and `seconds`.
+    """The bounds for shrinking one failure: `transitions` (inputs sent), `resets` (system starts), and `seconds`.
 
     >>> Budget(seconds=60).transitions
     20000
@@ -67,29 +67,29 @@ class Settings:
     | `mixed` | whether `steps` is a mean: lengths double, and the longest path takes half of all inputs, or of `time` |
     | `time` | a bound for all paths together, in seconds; None: no bound |
     | `seed` | the seed of all random choices |
-    | `strategy` | how inputs are chosen: a name, a name with parameters, or a strategy |
-    | `mode` | when inputs are sent: `strict` after quiescence, `eager` at once if no output can come |
-    | `burst` | inputs to send at once; None: with several clients two or three, on a quarter of the paths |
-    | `largest` | bytes of a trace; of a longer one the middle is dropped |
-    | `aftermath` | seconds to listen after a new failure; what comes is not judged |
-    | `jobs` | paths that run at the same time, each against its own copy of the system |
-    | `keep` | which traces are kept: `all`, or only those of `failures` |
+    | `strategy` | how otf chooses inputs: a name, a name with parameters, or a strategy |
+    | `mode` | when otf sends inputs: `strict`, after quiescence, or `eager`, at once if no output can come |
+    | `burst` | how many inputs otf sends at once; None: with several clients two or three, on a quarter of the paths |
+    | `largest` | the most bytes of a trace; otf drops the middle of a longer one |
+    | `aftermath` | how many seconds otf listens after a new failure; it does not judge what comes |
+    | `jobs` | how many paths run at the same time, each against its own copy of the system |
+    | `keep` | which traces otf keeps: `all`, or only those of `failures` |
     | `stop_first` | whether the campaign ends at its first failure |
-    | `shrink` | whether failures are shrunk |
+    | `shrink` | whether otf shrinks failures |
     | `group_by` | the parts of a failure whose values make its kind: `state`, `input`, …; None: as few as needed |
     | `budget` | the bounds for shrinking one failure |
-    | `saved` | the folder that keeps failures, which the next campaign drives first; None: neither |
-    | `where` | the system's addresses if they differ from the bench's: kept failures belong to one address |
-    | `resume` | whether the campaign in `out` continues, without driving the paths that it counted again |
-    | `check` | whether to judge all traces of a continued campaign again |
+    | `saved` | the folder that keeps failures for the next campaign, which drives them first; None: no folder |
+    | `where` | the system's addresses, if they differ from the bench's: saved failures belong to one address |
+    | `resume` | whether the campaign in `out` continues, after the paths that it has driven already |
+    | `check` | whether otf judges all traces of a continued campaign again |
     | `spend` | whether `time` goes first to what changed in the model; a campaign of its earlier form is set aside |
     | `workers` | the processes that drive the paths, each `jobs` at the same time; None: this process alone |
     | `device` | returns the bench on the device of a lane, counted from 0; None: all lanes have one bench |
-    | `decides` | whether the campaign ends once every requirement of the bench is decided |
-    | `covers` | coverage that workers' paths add to, by their traces; None: not counted here |
+    | `decides` | whether the campaign ends as soon as every requirement of the bench is decided |
+    | `covers` | the coverage to which otf adds the traces of workers' paths; None: it counts no coverage |
     | `options` | the options of the command line, for the journal: it continues without them |
 
-    Raises UsageError for invalid values.
+    `Settings` raises UsageError for invalid values.
 
     >>> from pathlib import Path
     >>> Settings(out=Path("out"), traces=100, seed=1).steps
@@ -130,11 +130,11 @@ class Settings:
 
     @property
     def lanes(self) -> int:
-        """Return the number of lanes: how many paths run at the same time."""
+        """Return the number of lanes of the campaign: how many paths run at the same time."""
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def lane_of(self, path: int) -> int:
-        """Return the lane that drives a path, and thus its device: another device may not have its fault."""
+        """Return the lane that drives a path, and so the device that its failure may belong to."""
         return (path - 1) % self.lanes
 
     def __post_init__(self) -> None:
@@ -172,7 +172,7 @@ def _unless(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> I
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of `Settings` as optional keyword arguments: the type for `run` and its wrappers."""
+    """The fields of `Settings` as optional keyword arguments: the type for `run` and for functions that call it."""
 
     out: Path
     reference: str

@@ -62,15 +62,16 @@ ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk agai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrinker:
-    """Shrinks failing paths of one `bench`; `header` is the header of the traces that it writes.
+    """A `Shrinker` shrinks failing paths of one `bench`; `header` is the header of the traces that it writes.
 
-    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search, `progress` shows it.
-    `spent` seconds of the budget are already gone. `jobs` candidates run at a time, each against its own copy. `found`
-    gets each shorter result, so that it survives an interruption. `mode` is the mode of the candidates: in eager mode
-    most of them run eagerly, and the failing ones again strictly; in strict mode all run strictly. `where` lists the
-    system's addresses if they differ from the bench's, as for `otf run --sut`: the pytest program repeats them.
-    `confirmed`: the failing path is a strict run of another one's inputs, so it need not run again. `scope` tells the
-    failures of its signature apart: candidates that show another kind do not count.
+    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search, `progress` shows it, and
+    `spent` is how many seconds of the budget are already gone. `jobs` is how many candidates run at the same time, each
+    against its own copy of the system. `found` gets each shorter result, so that an interruption does not lose it.
+    `mode` is how otf drives candidates: in eager mode most run eagerly, and those that fail run again strictly; in
+    strict mode all run strictly. `where` lists the addresses of the system if they differ from the bench's (`otf run
+    --sut`); the pytest program repeats them. `confirmed` is true if the failing path is itself a strict re-run, so that
+    it need not run again. `scope` tells failures with the same signature apart: the search ignores candidates that show
+    another kind.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -101,11 +102,11 @@ class Shrinker:
     async def run(self, failing: PathResult) -> Shrunk:
         """Return the shortest trace found that shows the failure of a path, with the same signature.
 
-        Unless `confirmed`, the original runs again first, several times if it passes; if it never fails, the search
-        ends, and the rate is 0. With several jobs it runs along with the first candidates, until one of these shows the
-        failure. Every candidate runs against a freshly started system. The result goes to `….shrunk.jsonl` beside the
-        original, and to a pytest program if the bench can be imported by name. Raises UsageError for a path that did
-        not fail, ContactError if the system cannot be reached.
+        Unless `confirmed`, the original path runs again first, several times if it passes. If it never fails again, the
+        search ends, and its rate is 0. With several jobs, the original runs along with the first candidates, until one
+        of them shows the failure. Every candidate runs against a freshly started system. The result goes to
+        `….shrunk.jsonl` beside the original trace, and to a pytest program if the bench can be imported by name. `run`
+        raises UsageError for a path that did not fail, and ContactError if the system cannot be reached.
         """
         failure = failing.verdict.failure
         failing = failing.upto(failure)

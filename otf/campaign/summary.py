@@ -27,23 +27,39 @@ GUESSED: Final = 200  # failures behind guesses to look at
 
 @dataclass(slots=True)
 class Summary(FailureKinds):
-    """The result of a campaign so far; `trouble` is the error that ended contact with the system.
+    """The results of a campaign so far.
 
-    `paths` counted, with `steps` inputs in all, `malformed` of them malformed; `truncated` paths ended at an input that
-    is not specified. `inconclusive` are the undecided paths. `interrupted`: a signal ended it. `unwritten` are the
-    reasons why parts of traces are missing. `requirements` says which were shown, `heard` whether any output came.
-    `late` counts the late outputs, `devices_out` are the devices that were taken out, with the reason.
-
-    `saved` holds the failures of earlier campaigns; their runs count neither as paths nor as steps. A path that shows
-    one of the bench's `known_issues` is not a failure. `silence` counts the paths by how their silences were detected,
-    `short` those cut when the time ran out; `unfinished` holds the steps of interrupted paths. `spent` is where the
-    time went, `parts` how the campaign divided it, `earlier` the seconds before it continued. `cut`: a state enabled
-    more inputs than the draw considered. `failed_starts` of the system were retried after a pause, and are in the log.
-    `untested` is the reason if nothing was tested at all. `unshown` paths passed before the campaign continued, and
-    have no trace; `altered` says what was changed in its folder. `longest` is the greatest number of inputs on one
-    path, `uptime` the seconds of the longest path, `together` the most inputs in flight. `judged` says how much was
-    judged, and how much of that beside stalls. `excused` counts the inputs that showed a known issue, or came behind
-    one.
+    Attributes:
+        paths: The number of paths driven; paths of saved failures are not among them.
+        steps: The number of inputs of these paths.
+        truncated: The number of paths that ended at an input that the model does not specify.
+        short: The number of paths cut off when the time ran out.
+        malformed: The number of malformed inputs.
+        excused: The number of inputs that showed a known issue, or came after one.
+        late: The number of outputs that came after the quiescence time.
+        unfinished: The steps of each path that an interruption ended.
+        inconclusive: The paths that are inconclusive.
+        saved: The failures of earlier campaigns, driven again.
+        known_issues: The known issues of the bench that paths showed; such a path has not failed.
+        trouble: The error that ended contact with the system.
+        interrupted: Whether a signal ended the campaign.
+        unwritten: The reasons why parts of traces are missing.
+        silence: The number of paths for each method of detecting silence.
+        spent: Where the time went, in seconds: waiting for silence or outputs, starting the system, computing.
+        cut: Whether a state enabled more inputs than the strategy considered.
+        parts: The seconds of each activity of the campaign.
+        earlier: The seconds of the campaign before it was resumed.
+        failed_starts: The number of starts of the system that failed and were repeated after a pause; see the log.
+        devices_out: The devices that stopped answering, each with the reason.
+        requirements: The requirements that paths reached and decided.
+        untested: The reason why nothing was tested.
+        unshown: The number of paths that passed before the campaign was resumed, and have no trace.
+        altered: What was changed in the folder of the campaign before it was resumed.
+        longest: The greatest number of inputs on one path.
+        uptime: The seconds of the longest path.
+        together: The most inputs in flight at once.
+        heard: Whether any output came.
+        judged: How much otf judged against times, and how much of that while the machine stalled.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -88,7 +104,7 @@ class Summary(FailureKinds):
 
     @property
     def result(self) -> CampaignResult:
-        """Return the result of the campaign, the same for every kind of report."""
+        """Return the result of the campaign, which is the same in every kind of report."""
         undecided: dict[str, list[PathResult]] = {}
         for each in sorted(self.inconclusive, key=lambda path: path.number):
             undecided.setdefault(each.verdict.why, []).append(each)
@@ -121,12 +137,12 @@ class Summary(FailureKinds):
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict of the campaign: fail before inconclusive before pass."""
+        """Return the verdict: "fail" if any path failed, else "inconclusive" if any path was, else "pass"."""
         return "fail" if any(each.result for each in self.saved) else self.result.verdict
 
     @property
     def exit_status(self) -> int:
-        """Return the command line's exit status for the verdict."""
+        """Return the exit status of the command line for the verdict of the campaign."""
         return STATUS_OF[self.verdict]
 
     def add(
@@ -137,10 +153,10 @@ class Summary(FailureKinds):
         known_issue: KnownIssueCount | None = None,
         driven: PathResult | None = None,
     ) -> None:
-        """Count a path; `tries` strict re-runs confirmed its failure, and `result` is then the last of these.
+        """Add the result of a path; `tries` strict re-runs confirmed its failure, and `result` is then the last one.
 
-        `known` is the signature of the same failure in strict mode; `known_issue` is the issue that its failure shows.
-        `driven` is the path itself: its steps count, and those of the runs that confirm it do not.
+        `known` is the signature of the same failure in strict mode. `known_issue` is the known issue that the failure
+        shows. `driven` is the path itself: its steps are part of the total, those of the re-runs are not.
         """
         driven = driven or result
         self.paths += 1
@@ -165,7 +181,7 @@ class Summary(FailureKinds):
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
     def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
-        """Add what failed on a path after its failure: the state was guessed, so it needs confirmation."""
+        """Add what failed on a path after its first failure; it needs confirmation, since otf guessed the state."""
         if (first := driven.verdict.failure) is None:
             return
         after, kinds = first.signature, self.kinds
@@ -191,11 +207,11 @@ class Summary(FailureKinds):
         )
 
     def taken_out(self, device: int, why: str) -> None:
-        """Note that a device stopped answering, and is no longer driven."""
+        """Note that a device stopped answering, and that otf no longer drives it."""
         self.devices_out.append(f"device {device} was taken out, and others drove its paths: {why}")
 
     def unconfirmed(self) -> list[GuessedFailure]:
-        """Return what failed only behind a guess, each kind once."""
+        """Return the failures that occurred only after a guess of the state, each kind once."""
         left: dict[Signature, GuessedFailure] = {}
         for each in self.guessed.values():
             if not each.confirmed and each.signature not in left:
@@ -208,12 +224,12 @@ class Summary(FailureKinds):
         return [*left.values()]
 
     def kept(self, group: FailureGroup) -> list[Path]:
-        """Return the traces of a kind that earlier campaigns saved, if they still show it."""
+        """Return the traces of a kind of failure that earlier campaigns saved, if they still show it."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
         return [trace for trace, failure in shown if failure and self.kind_of(failure.signature) == group.signature]
 
     def conclude(self, *, timed: bool) -> None:
-        """Note if no path and no saved failure tested anything; `timed`: the campaign had a time limit."""
+        """Note if no path and no saved failure tested anything; `timed` is true if the campaign had a time limit."""
         driven = any(not each.why or each.known_issue for each in self.saved)
         if not self.steps and not driven:
             over = "the time was over before the first input, or " * timed
@@ -224,7 +240,7 @@ class Summary(FailureKinds):
             self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
-        """Note that a campaign continued and had nothing left to drive: its result is from an earlier day."""
+        """Note that a resumed campaign had nothing left to drive, so that its result is from an earlier day."""
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:
@@ -233,7 +249,7 @@ class Summary(FailureKinds):
             self.untested = said
 
     def admit(self) -> None:
-        """Count saved failures that are still there and that no path showed."""
+        """Add the saved failures that still occur and that no path showed."""
         for result in [each.result for each in self.saved if each.result is not None]:
             failure = result.verdict.failure
             self.unwritten += [result.unwritten] * bool(result.unwritten)
@@ -242,7 +258,7 @@ class Summary(FailureKinds):
 
 
 class Listener:
-    """Hears what happens in a campaign; this one does nothing, subclasses show progress.
+    """A `Listener` hears what happens in a campaign; this class does nothing, and subclasses show progress.
 
     With several jobs, paths run at the same time: `number` identifies the path.
 
@@ -271,13 +287,13 @@ class Listener:
         """Take a finished path."""
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
-        """Take a path that could not reach the system; it is driven again after a pause in seconds."""
+        """Take a path that could not reach the system; otf drives it again after a pause in seconds."""
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
-        """Take a step of shrinking: the length so far, and the transitions spent so far."""
+        """Take a step of shrinking: the length so far, and the number of inputs sent so far."""
 
     def failure(self, group: FailureGroup) -> None:
-        """Take a kind of failure that is final: it was shrunk, or is not going to be."""
+        """Take a kind of failure that is final: otf has shrunk it, or is not going to."""
 
 
 def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:

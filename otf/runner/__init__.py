@@ -1,6 +1,6 @@
-"""The runner: the only async code of the engine.
+"""The runner performs the commands of a session, and turns inputs, outputs and time into events.
 
-It performs commands, and turns inputs, outputs and time into events.
+The runner is the only asynchronous code of the engine.
 """
 
 from typing import TYPE_CHECKING

@@ -47,12 +47,12 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     aftermath: Aftermath = lambda _: 0.0,
     wakers: Wakers | None = None,
 ) -> Verdict:
-    """Start a fresh copy of the system, conduct one run on it, stop it; return the verdict.
+    """Drive one path on a fresh copy of the system: start it, send inputs, stop it; return the verdict.
 
-    Calls `known` with how it recognises silences, before the first event and whenever that changes. `aftermath`
-    returns for how many seconds to listen to the ports after a failure. `wakers` is what is known of the system's
-    threads that wake for nothing; without it, none is trusted. Raises ContactError if the system cannot be started or
-    reached, ModelError if the model is broken, UsageError if the bench is.
+    `drive` calls `known` with how it detects silence, before the first event and whenever that changes. `aftermath` is
+    a function that returns for how many seconds otf listens to the ports after a failure. `wakers` has what otf knows
+    of threads of the system that wake up without doing anything. `drive` raises ContactError if the system cannot be
+    started or reached, ModelError if the model is broken, and UsageError if the bench is.
 
     >>> import anyio
     >>> from otf.core.pacing import Strict

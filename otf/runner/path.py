@@ -40,7 +40,7 @@ HEAVY: Final = 1 << 18  # their most bytes
 
 
 class Conduct:
-    """Conducts one run (`session`) on an open `wire`; `codec` is the bench's, and `record` gets each event.
+    """A `Conduct` drives one path (`session`) on an open `wire`; `codec` is the bench's, and `record` gets each event.
 
     >>> import anyio
     >>> from otf.core.pacing import Strict
@@ -82,7 +82,7 @@ class Conduct:
         self._fast_path = FastPath(session, self._lookout, self.codec, record) if may_skip else None
 
     async def run(self) -> Verdict:
-        """Perform commands until the verdict; it is inconclusive if the line itself is at fault."""
+        """Perform commands until the path has a verdict; the verdict is inconclusive if the line itself is at fault."""
         try:
             # inside the wire's task group, which would mistake a CancelledError raised by the model for its own
             with blaming():
@@ -106,9 +106,10 @@ class Conduct:
         return Verdict("inconclusive", why=f"{AT_FAULT}: {lost}") if lost else verdict
 
     async def listen(self, seconds: float) -> list[str]:
-        """Record what arrives in the next `seconds` as the aftermath of a failure; return it as text.
+        """Record what arrives in the next `seconds`, the aftermath of a failure; return it as text.
 
-        The aftermath is not judged: a boot banner or a panic dump often names the cause. Interruptions wait meanwhile.
+        otf does not judge the aftermath: it often names the cause, as a boot banner or a panic dump does. Interruptions
+        wait until `listen` ends.
         """
         until, texts, size = self.wire.now + seconds, list[str](), 0
         with CancelScope(shield=True), suppress(Undecided, WriteError):

@@ -49,12 +49,12 @@ _MOMENT: Final = attrgetter("at")
 
 
 class Wire:
-    """All lines of a run, watched: use it as an async context manager around the open lines.
+    """A `Wire` watches all open lines of a path; use it as an async context manager inside the lines' own contexts.
 
-    Times are seconds since the start of the run (`zero`), by anyio's clock (`clock`), which is virtual if that of the
-    event loop is. `lines` are those of the ports, and `noting` those that have remarks. `unheard` is how many seconds
-    before the start something may have come. `hints` are the ports with something to read. All lines were empty at
-    `heard`, before the start, so anything found at the start arrived in between.
+    All times are seconds since the start of the path (`zero`), by the clock of anyio (`clock`); on a virtual event
+    loop, the clock is virtual. `lines` are the lines of the ports, `noting` are those lines that have remarks. `hints`
+    are the ports that have something to read. `heard` is when all lines were last seen empty, before the start of the
+    path. `unheard` is how many seconds before the start something may have come.
 
     >>> async def port_names():
     ...     async with Wire({}) as wire:
@@ -124,17 +124,17 @@ class Wire:
 
     @property
     def now(self) -> float:
-        """Return the seconds since the start of the run."""
+        """Return the seconds since the start of the path."""
         return self.clock() - self.zero
 
     @property
     def waiting(self) -> bool:
-        """Return whether some arrivals were not returned yet."""
+        """Return whether the wire has arrivals that it has not returned yet."""
         return bool(self.inbox or self.hints)
 
     @property
     def stirred(self) -> float:
-        """Return when the last bytes of an incomplete frame came, on any port; NEVER if there is none."""
+        """Return when the last bytes of an incomplete frame came, on any port; NEVER if no frame is incomplete."""
         latest = NEVER
         for port, line in self._stirring.items():
             if port not in self.known_empty:
@@ -142,31 +142,31 @@ class Wire:
         return latest - self.zero
 
     def lost(self) -> str:
-        """Return a description of the data that the tester's side of the lines lost, "" if none."""
+        """Return as text which data otf's own side of the lines lost; "" if it lost none."""
         lost = {port: line.lost() for port, line in self._counting.items()}
         return "; ".join(f"{port}: {what}" for port, what in lost.items() if what)
 
     def doubt(self) -> str:
-        """Return why a failure now may be the fault of the tester, which sends by its own clock; "" if it cannot be."""
+        """Return why a failure now may be the fault of otf, which sends frames by its own clock; "" if it cannot be."""
         return "; ".join(f"{port}: {why}" for port, line in self._belated.items() if (why := line.doubt()))
 
     def overdue(self) -> float:
-        """Return for how many seconds the tester has been late with what it sends by its own clock; 0 if it is not."""
+        """Return how many seconds otf is late with the frames that it sends by its own clock; 0 if it is on time."""
         since = min((line.overdue() for line in self._belated.values()), default=inf)
         return max(0.0, monotonic() - since)
 
     def noted(self) -> list[str]:
-        """Return the faults injected since the last call."""
+        """Return the faults that otf has injected since the last call."""
         return [each for line in self.noting for each in line.noted()]
 
     def stamp(self) -> None:
-        """Turn on the kernel's timestamps on lines that have them: they are right however late the tester looks."""
+        """Turn on the kernel's timestamps on lines that have them, so that frames have right times if otf is late."""
         for line in self.lines.values():
             if isinstance(line, Stamping):
                 line.stamp()
 
     def poll(self) -> None:
-        """Take all arrivals present on all ports, without waiting."""
+        """Take everything that has arrived on all ports, without waiting."""
         began = self.now
         for port in self.lines:
             self._drain(port)
@@ -198,7 +198,7 @@ class Wire:
         return bool(wanted) and not any(map(os.isatty, wanted)) and (stirring is None or stirring.stirred() == NEVER)
 
     def arrived(self) -> list[Arrived]:
-        """Return the arrivals not returned yet, in order."""
+        """Return the arrivals that the wire has not returned yet, in their order."""
         if self.hints:
             # reading a line may wake another, or the same again: that is a hint for the next call
             hints, self.hints = self.hints, set()
@@ -234,33 +234,33 @@ class Wire:
         return ready is not None
 
     def readable(self, *, patient: bool) -> list[int]:
-        """Wait a moment without the event loop, longer if `patient`; return the readable descriptors."""
+        """Wait a moment without the event loop, longer if `patient`; return the descriptors that are readable."""
         if patient:
             ready = self._poll.poll(1000 * SHORT)
             return [ready[0][0]] if len(ready) == 1 else [descriptor for descriptor, _ in ready]
         return select.select(self.watched, (), (), FIRST)[0]
 
     def acknowledge(self, *, later: bool) -> None:
-        """Acknowledge what was read, on lines that can; with `later`, leave the next acknowledgements to inputs."""
+        """Acknowledge what was read, on lines that can; with `later`, leave acknowledgements to the next inputs."""
         for line in self._acknowledging:
             line.acknowledge(later=later)
 
     def take(self, ready: Iterable[int]) -> None:
-        """Do one read from each of these descriptors."""
+        """Read once from each of these descriptors."""
         for descriptor in ready:
             self._readable(descriptor)
 
     @property
     def turn(self) -> float:
-        """When the event loop's turn is due, by `time.monotonic`."""
+        """When the event loop has to get its next turn, by `time.monotonic`."""
         return self._spin_wait.until
 
     def prompt(self) -> bool:
-        """Return whether the lines can be awaited without the event loop now."""
+        """Return whether otf can now wait for the lines without the event loop."""
         return not self.waiting and not self.noting and self._spin_wait.possible(self.watched)
 
     def turned(self) -> None:
-        """Record that the event loop had its turn: short waits without it are possible again."""
+        """Record that the event loop had its turn: short waits without the loop are possible again."""
         self._spin_wait.turned()
 
     async def sleep(self, until: float) -> None:
@@ -293,7 +293,7 @@ class Wire:
         return bool(arrivals)
 
     def keep(self, port: str, arrivals: list[Arrival], at: float) -> None:
-        """Put arrivals that were read from a port into the inbox; `at` is when reading began."""
+        """Put arrivals that were read from a port into the inbox; `at` is the time at which reading began."""
         inbox, ended, took = self.inbox, not arrivals, 0.0
         if arrivals and (now := self.clock() - self.zero) - at > NOISE:
             # the machine was held up before the bytes were read: some of them may have come only then

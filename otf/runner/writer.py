@@ -157,12 +157,12 @@ _ANEW: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class TraceWriter:
-    """The trace file of one run, at `path`, of `size` bytes, with so many `steps` and `events`.
+    """A `TraceWriter` writes the trace of one path to a file.
 
-    `began` is the moment to which the seconds of the events are added. `heard`: an output came.
-
-    `trouble` is the first error in writing it, "" if there was none. If the trace grows larger than `largest` bytes,
-    only head and tail are kept; `dropped` counts what lies between them.
+    `path` is the name of the file. `size` is how many bytes the trace has, `steps` and `events` are how many inputs and
+    events. `began` is the moment to which the seconds of the events are added. `heard` is true if an output came.
+    `trouble` is the first error in writing the file, "" if there was none. If the trace grows beyond `largest` bytes,
+    the file keeps only its head and tail; `dropped` says what was lost between them.
 
     >>> from datetime import UTC, datetime, timedelta
     >>> from tempfile import TemporaryDirectory
@@ -197,12 +197,12 @@ class TraceWriter:
 
     @property
     def digest(self) -> str:
-        """Return the digest of what was written so far: a trace that is changed later has another one."""
+        """Return the digest of the trace so far; a trace that somebody changes later has another digest."""
         return self._digest.hexdigest()
 
     @property
     def dropped(self) -> EventCount:
-        """Return how much was dropped between the head of the trace and its tail."""
+        """Return how many events and inputs the trace lost between its head and its tail."""
         return self._tail.dropped
 
     def _begin(self) -> None:
@@ -219,13 +219,13 @@ class TraceWriter:
             self._begun.replace(self.path)
 
     def known(self, silence: str) -> None:
-        """Record in the header how the silences of the run are known; only before the first event."""
+        """Record in the header how otf detects silence on this path; allowed only before the first event."""
         if silence != self._header.silence:
             self._header = replace(self._header, silence=silence)
             self._begin()
 
     def event(self, event: Event, raw: bytes | None = None, /, **more: Any) -> None:  # noqa: ANN401 -- JSON data
-        """Write an event."""
+        """Write an event of the path."""
         self.events += 1
         if event.__class__ is Sent:
             self.steps += 1
@@ -252,7 +252,7 @@ class TraceWriter:
         self._room, self._hashes = self._tail.piece, False
 
     def end(self, verdict: Verdict) -> None:
-        """Write the verdict, after appending the tail of a long trace to its head."""
+        """Write the verdict, after the tail of a long trace."""
         pieces = self._tail.kept
         if pieces:
             self._join(pieces)
@@ -272,7 +272,7 @@ class TraceWriter:
                 piece.unlink()
 
     def close(self) -> None:
-        """Close the file; without a call of `end` before, the trace counts as cut off."""
+        """Close the file; a trace that is closed before `end` is cut off."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

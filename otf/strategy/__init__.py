@@ -1,4 +1,4 @@
-"""Strategies, which choose the next input of a path."""
+"""Strategies choose the next input of each path, for instance at random, or to cover what is least tried."""
 
 from typing import TYPE_CHECKING
 

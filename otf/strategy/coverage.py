@@ -23,12 +23,11 @@ NOTHING_NEW: Final = "nothing-new"
 
 @dataclass(slots=True)
 class Coverage:
-    """How much of the model has been covered, compared with its `graph` if that is whole.
+    """The parts of a model that paths have covered: `states`, `steps` (transitions), `pairs`, and `texts` (outputs).
 
-    Covered are `states`, transitions (`steps`), `pairs` of a state and an input, and outputs (`texts`). `places`
-    returns a state without its counters.
-
-    The last step of a path counts only if a further input is chosen after it.
+    `pairs` are the pairs of a state and an input. `graph` is the explored model, if it is whole: coverage is then a
+    share of it. `places` returns a state without its counters. The last step of a path counts as covered only if
+    another input is chosen after it.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -46,11 +45,11 @@ class Coverage:
 
     @property
     def seen(self) -> int:
-        """Return the sum of covered states, transitions and outputs, which grows with everything new."""
+        """Return the number of covered states, transitions and outputs together, which grows with everything new."""
         return len(self.states) + len(self.steps) + len(self.texts)
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
-        """Note that `chosen` led from one view to another."""
+        """Note that the input `chosen` led from one view to another."""
         self.states.update(now.places)
         if before is None or chosen is None:
             return
@@ -64,13 +63,13 @@ class Coverage:
                     self.texts.add(move.texts)
 
     def met(self) -> dict[str, int]:
-        """Return the number covered of each kind."""
+        """Return how many states, transitions, inputs, outputs and pairs paths have covered."""
         inputs = {inp for _, inp in self.pairs}
         counts = len(self.states), len(self.steps), len(inputs), len(self.texts), len(self.pairs)
         return dict(zip(KINDS, counts, strict=True))
 
     def all(self) -> dict[str, int]:
-        """Return the total of each kind, empty if unknown."""
+        """Return how many states, transitions, inputs, outputs and pairs the model has; empty if that is unknown."""
         if self.graph is None or not self.graph.whole:
             return {}
         edges = [edge for edge in self.graph.transitions if edge.input is not None and edge.target is not None]
@@ -91,7 +90,7 @@ class Coverage:
         return {node: node.key if places is None else key(places.of(node.value)) for node in states}
 
     def never(self) -> list[str]:
-        """Return the inputs that some state of the model specifies and that never ran."""
+        """Return the inputs that some state of the model specifies and that no path has sent."""
         if self.graph is None:
             return []
         ran, symbols = {inp for _, inp in self.pairs}, self.graph.symbols
@@ -110,8 +109,8 @@ class Coverage:
 class Until:
     """The coverage at which a campaign ends: a `share` (up to 1) of `what` (one of `KINDS`), or a `number` of them.
 
-    With `nothing-new` the campaign ends after that `number` of seconds without a new state, transition or output.
-    Raises UsageError at once if it can never be reached.
+    If `what` is "nothing-new", the campaign ends after `number` seconds without a new state, transition or output.
+    `Until` raises UsageError if the campaign can never reach the coverage.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -125,7 +124,7 @@ class Until:
     number: float | None = None
 
     def check(self, graph: Graph, places: Uncounted | None = None) -> None:
-        """Raise UsageError if the model has less than that."""
+        """Raise UsageError if the model has fewer states, transitions or outputs than this goal asks for."""
         if self.what == NOTHING_NEW:
             return
         if self.what not in KINDS or not 0 < self.share <= 1:
@@ -146,7 +145,7 @@ class Until:
             raise UsageError(message)
 
     def reached(self, coverage: Coverage) -> bool:
-        """Return whether the coverage is enough."""
+        """Return whether the coverage has reached the goal."""
         needed = self.number if self.number is not None else self.share * coverage.all()[self.what]
         return coverage.met()[self.what] >= needed
 
@@ -154,10 +153,11 @@ class Until:
 def covering(
     kind: StrategyKind, coverage: Coverage, until: Until | None = None, clock: Callable[[], float] | None = None
 ) -> StrategyKind:
-    """Return the strategy with its coverage recorded; with `until` its paths end as soon as they reach that.
+    """Return a strategy that also records its coverage; with `until`, the campaign ends once it has that coverage.
 
-    No path begins after that. `clock` returns seconds, for the goal `nothing-new`, whose time starts when it
-    is asked for the second time: it is asked before the first path, and the start of a system may take longer.
+    A path ends as soon as it reaches `until`, and no path begins after that. `clock` returns seconds, for the goal
+    `nothing-new`. The time of this goal starts with the second question for it, since starting the system for the first
+    path may take long.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name

@@ -55,10 +55,11 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A strategy: its `name`, what it `says` about itself, and the `makers` of choosers, which its paths use in turn.
+    """A kind of strategy: its `name`, what it `says` about itself, and the `makers` of choosers for its paths.
 
-    `done` returns whether the goal is reached, so that the campaign starts no more paths. `reached` is the goal of its
-    paths, and `req` the requirements that a path shows by reaching it.
+    The paths of a campaign use the `makers` in turn. `done` returns whether the strategy's goal is reached, so that the
+    campaign starts no more paths. `reached` is the goal of its paths: a function of a state. `req` has the requirements
+    that a path shows by reaching the goal.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -83,7 +84,7 @@ class StrategyKind:
 def weighted(weights: Weights) -> StrategyKind:
     """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
 
-    Other inputs weigh 1; an input of weight 0 is never chosen.
+    Inputs without a weight of their own have the weight 1; an input of weight 0 is never chosen.
 
     >>> weighted({str: 3.0}).name
     'weighted'
@@ -94,7 +95,8 @@ def weighted(weights: Weights) -> StrategyKind:
 def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
     """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs.
 
-    A path covers the requirements `req` if, after it, every possible state is such a state.
+    A path decides the requirements `req` if, at some moment without inputs or outputs in flight, `reached` is true of
+    every possible state.
 
     >>> goal(lambda state: state == "full", req="R1").req
     ('R1',)
@@ -104,9 +106,10 @@ def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKi
 
 
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
-    """Return the strategy that sends these inputs, one list for each path.
+    """Return the strategy that sends the given inputs, one list for each path.
 
-    It skips an input that the model does not allow at its turn; with `skip=False` it raises ModelError.
+    The strategy skips an input that the model does not allow when its turn comes. With `skip=False`, the strategy
+    raises ModelError instead.
 
     >>> script(["coin", "button"], ["button"]).name
     'script'
@@ -122,9 +125,9 @@ def _script_maker(path: Iterable[Any], *, skip: bool) -> Maker:
 
 
 def own(make: Callable[[], Chooser]) -> StrategyKind:
-    """Return the strategy of your own class, with `choose(view)` that returns one of `view.specified`, or None.
+    """Return the strategy of your own class, whose method `choose(view)` returns one of `view.specified`, or None.
 
-    Each path gets a new object.
+    Each path gets a new object of the class.
 
     >>> class First:
     ...     def choose(self, view):
@@ -202,9 +205,10 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, by `name` or as a `StrategyKind`; `visits` are counted over all paths.
+    """A strategy at work in one campaign, given by its `name` or as a `StrategyKind`.
 
-    `mode` says which inputs it may send, `seed` determines its choices, `kind` is what the name stands for.
+    `kind` is the `StrategyKind` of the name. `mode` says which inputs the strategy may send. `seed` determines its
+    choices. `visits` has the numbers of visits, over all paths.
 
     >>> strategy = Strategy("random", "uioco", seed=1)
     >>> hasattr(strategy.path(1), "choose")
@@ -230,7 +234,7 @@ class Strategy:
         self.kind = known(self.name)
 
     def path(self, number: int) -> Chooser:
-        """Return the chooser of a path, counted from 1; the same seed and number give the same choices."""
+        """Return the chooser of a path, counted from 1; an equal seed and number give equal choices."""
         makers = self.kind.makers
         seed = f"{self.seed}/{number}"
         fresh = None if self.redraw is None else FreshValues(self.redraw, seed)

@@ -23,7 +23,9 @@ Rank: TypeAlias = Callable[[Symbol], Any]
 
 @dataclass(frozen=True, slots=True)
 class LeastInput:
-    """Chooses from the `pool` the input tried least in the possible states, by `visits`; breaks ties at random.
+    """A chooser that takes from the `pool` the input tried least in the possible states; of several, it draws one.
+
+    `visits` has the number of trials of each input.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -38,7 +40,7 @@ class LeastInput:
     visits: VisitCounts
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
+        """Return the next input of the path, None if no input is enabled."""
         if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
             return _draw(self.pool, self.visits, view, _trials_of(self.visits, view), 0)
         enabled = self.pool.of(view)
@@ -47,14 +49,14 @@ class LeastInput:
 
 @dataclass(slots=True)
 class LeastNext:
-    """Goes to the least visited state, and from a random moment on (`stays`) chooses the least tried inputs.
+    """A chooser that goes to the least visited state, and from a random moment on chooses the least tried inputs.
 
-    It chooses from the `pool`, and counts in `visits`.
+    `pool` has the inputs to choose from. `visits` has the numbers of visits and trials. `stays` is true once the random
+    moment has come. If several inputs lead to equally visited states, the chooser takes the least tried of them.
 
-    Without that moment it would never leave deep states, since those beyond were always visited less. We simulated ten
-    mutants of a machine that counts money without bound, with ten seeds each. Without the moment, the default strategy
-    missed five of these hundred in 10,000 steps; with it, none. The conference's 27 mutants took 1,343 steps instead of
-    1,569 (means of 30 seeds, summed). Ties go to the least tried input.
+    Without the random moment, the chooser would never leave deep states, since the states beyond were always visited
+    less. In a simulation with ten mutants of a machine that counts money without bound, and ten seeds for each, it then
+    missed five of these hundred in 10,000 steps; with the moment, it missed none.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -70,7 +72,7 @@ class LeastNext:
     stays: bool = False
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
+        """Return the next input of the path, None if no input is enabled."""
         if view.enabled.size > FEW or (self.visits.firsts > WIDE and self.visits.fresh(view)):
             return self._draw(view)
         enabled = self.pool.of(view)

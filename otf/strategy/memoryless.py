@@ -17,7 +17,7 @@ from otf.values import message_of, show
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Chooses uniformly among the inputs of the `pool`; with `visits` it counts its choices there.
+    """A chooser that draws among the inputs of the `pool`, all with equal chance; `visits` counts its choices.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -32,7 +32,7 @@ class Uniform:
     visits: VisitCounts | None = None
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next input, None if none is enabled."""
+        """Return the next input of the path, None if no input is enabled."""
         if view.enabled.size > FEW:
             chosen = next(self.pool.candidates(view), None)
         else:
@@ -98,13 +98,12 @@ class Weighted:
 
 
 class Script:
-    """Chooses the given inputs in order, skipping those that the model does not allow (any more).
+    """A chooser that takes the given inputs in order, and skips those that the model does not allow (any more).
 
-    In a state without enabled inputs, which an output may leave, it keeps the next one for later.
-
-    Skipping instead of stopping makes shrinking work: a disabled input does not remove those after it. With
-    `skip=False` such an input raises ModelError. `skipped` counts them. `names` translates what the system called
-    things in an earlier run, None if it names nothing.
+    In a state without enabled inputs, which an output may leave, the script keeps its next input for later. Shrinking
+    needs a script that skips instead of stopping: a disabled input does not remove the inputs after it. `skipped` is
+    the number of inputs skipped. With `skip=False`, the script raises ModelError for such an input. `names` translates
+    what the system called things on an earlier path; it is None if the system names nothing.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
@@ -122,7 +121,7 @@ class Script:
         self.names: Renames | None = None
 
     def choose(self, view: View) -> Symbol | None:
-        """Return the next allowed input, None after the last."""
+        """Return the next input that the model allows, None after the last."""
         while self._left:
             symbol = view.model.symbol(self._left[0])
             if self.names is not None:

@@ -41,15 +41,15 @@ def endless() -> Callable[[], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The inputs of a `mode`: the specified ones, all, or, by the toss of a coin, either these or the others.
+    """The inputs that a strategy may choose from in a `mode`: the specified ones, all, or either by the toss of a coin.
 
-    Half of each finds most: specified inputs reach deep states, and unspecified ones test what the system should ignore
-    there. `random` belongs to the path, so that a seed determines the path. `failing` returns the inputs that led to
-    failures in this state: a path leaves them out where it can.
+    The coin decides in the mode `mixed`, because half of each kind finds most: specified inputs reach deep states, and
+    unspecified ones test what the system should ignore there. `random` belongs to the path, so that a seed determines
+    the path. `failing` returns the inputs that led to failures in a state; a path leaves them out where it can.
 
-    `of` returns all inputs to choose from, and asks the model about each. If more than `FEW` are enabled, strategies
-    use `candidates`: these are drawn, and only they are looked up in the model. Draws do not depend on caches, so a
-    seed determines the path, except that there are fewer draws if the model takes longer than the system's `patience`.
+    `of` returns all inputs to choose from, and asks the model about each. If more than `FEW` inputs are enabled,
+    strategies draw `candidates` instead, and the model is asked about these alone. Draws do not depend on caches, so a
+    seed determines the path, unless the model takes longer than the system's `patience`: then there are fewer draws.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle
@@ -68,11 +68,11 @@ class Pool:
     fresh: FreshValues | None = None
 
     def sent(self, view: View, chosen: Symbol | None) -> Symbol | None:
-        """Return what to send for a chosen input: perhaps another value, if it belongs to a sample."""
+        """Return what to send for a chosen input: perhaps another value, if the input belongs to a sample."""
         return chosen if self.fresh is None or chosen is None else self.fresh.instead(view, chosen)
 
     def of(self, view: View) -> tuple[Symbol, ...]:
-        """Return the inputs to choose from now; empty if none is enabled."""
+        """Return the inputs to choose from now; none if no input is enabled."""
         inputs, left = self._side_of(view), None if self.failing is None else self._left_out(view, self.failing)
         return inputs if left is None else tuple(inp for inp in inputs if not left(inp)) or inputs
 
@@ -142,7 +142,7 @@ class Pool:
             yield from (self.random.choice(inputs) for _ in range(FEW if inputs else 0))
 
     def wanted(self, view: View) -> WantedInput:
-        """Return the test for the inputs to choose from now; in the mode `mixed`, a coin decides between two."""
+        """Return the function that tests whether an input may be chosen now; in the mode `mixed`, a coin decides."""
         return _test(view, wanted=self._side())
 
     def _side(self) -> bool | None:
@@ -159,7 +159,10 @@ class Pool:
                 assert_never(self.mode)
 
     def rest(self, view: View, wanted: WantedInput) -> Sequence[Symbol]:
-        """Return all wanted inputs or, in the mode `mixed`, the others if there are none; this asks about all."""
+        """Return all inputs that may be chosen now, or, in the mode `mixed`, the others if there are none.
+
+        `rest` asks the model about all enabled inputs.
+        """
         inputs = view.enabled.all
         found = [inp for inp in inputs if wanted(inp)]
         return found or (inputs if self.mode == "mixed" else ())
@@ -201,7 +204,9 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """Counts of visits of each state (`states`), trials of each input there (`inputs`), uses of its type (`actions`).
+    """The number of visits of each state (`states`), of trials of each input in it (`inputs`), and of uses of its type.
+
+    `actions` has the number of uses of each type of input.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
@@ -228,7 +233,7 @@ class VisitCounts:
     firsts: int = 0
 
     def note(self, view: View, chosen: Symbol) -> None:
-        """Count a choice."""
+        """Add the choice of an input to the numbers."""
         for node in view.places:
             self.states[node] = times = self.states[node] + 1
             self.inputs[node][chosen] += 1
@@ -240,9 +245,9 @@ class VisitCounts:
                     self._forget()
 
     def fresh(self, view: View) -> bool:
-        """Return whether all its states are new, after many others: they may never recur.
+        """Return whether all states of a view are new, after many other new states: they may never recur.
 
-        Then strategies draw even from few inputs: asking the model about all ten of them would waste nine answers.
+        Strategies then draw even from a few inputs, since asking the model about all ten would waste nine answers.
         """
         return self.firsts > WIDE and not any(map(self.states.get, view.places))
 
