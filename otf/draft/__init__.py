@@ -24,8 +24,8 @@ _SLOWEST: Final = 5.0
 def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Draft:
     r"""Return the draft of a bench for the system in a recording.
 
-    `recording` is the file's name, and `name` is that of the bench. `url` is the address of the system if the recording
-    has none. `draft_bench` raises UsageError if the recording has no messages.
+    `recording` is the file's name, and `name` is that of the bench. `url` is the address of the system, for a recording
+    without addresses. `draft_bench` raises UsageError if the recording has no messages.
 
     >>> from io import BytesIO
     >>> made = draft_bench(BytesIO(b"> press\n< on\n> press\n< off\n"), "lamp.log", "lamp", "tcp://127.0.0.1:7000")

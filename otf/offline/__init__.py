@@ -54,9 +54,9 @@ class Patience:
 class Judgement:
     """The result of judging a trace with `judge`.
 
-    The `verdict` is that of the model as it is now. The `recorded` verdict is the one in the trace, or None if the
-    trace was cut off. The `header` and the `events` are those of the trace, and `steps` is the number of inputs that
-    otf judged. `changed` is true if the spec is another one than at the recording. `cut` is true if the trace was cut
+    The `verdict` is the one that the current model gives. The `recorded` verdict is the one in the trace, or None if
+    the trace was cut off. The `header` and the `events` are those of the trace, and `steps` is the number of inputs
+    that otf judged. `changed` is true if the spec has changed since the recording. `cut` is true if the trace was cut
     off before its end. The list `left_open` has the inputs that the model does not specify.
 
     If events are missing, a pass says nothing about the system, and `doubt` says why. If no event tests the system, a

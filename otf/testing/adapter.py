@@ -29,8 +29,9 @@ class Echo:
 
     The system ends after it has sent back the frame `bye`. `ending` is the reason that the adapter gives for that end,
     or None if the system never ends. `ended` waits until the adapter can see the end. If an adapter sees the end only
-    when it sends more, as over UDP, `ended` sends something. `data` is a frame with all bytes that this line can carry.
-    `frame` turns a short text into a frame, for a line that does not carry all bytes.
+    when it sends more, as over UDP, `ended` sends something. `data` is a frame with every byte value that the line can
+    carry; a line of text, for example, carries no newline. `frame` turns a short text into a frame, for a line on which
+    not every text is a frame.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess

@@ -196,8 +196,9 @@ _MASK: Final = 2**64 - 1
 class Enumeration(Generic[T]):
     """The values of a type, made when they are asked for; `every`, `enumerated` and `given` return an `Enumeration`.
 
-    Each iteration over an `Enumeration` starts at the first value, with fresh copies of mutable values. The `tiers`
-    hold the values by their size. The `origin` is the Hypothesis strategy that generated the values, or None.
+    Each iteration over an `Enumeration` starts at the first value, with fresh copies of mutable values. The `tiers` are
+    groups of values of equal size, smallest first. The `origin` is the Hypothesis strategy that generated the values,
+    or None.
 
     >>> from otf.values import every
     >>> numbers = every(int)
