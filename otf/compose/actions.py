@@ -51,7 +51,7 @@ class Pattern:
 
 
 any_action: Final = Pattern(".", lambda _action: True, lambda _action: True)
-"""The pattern of any action; `.` in an expression."""
+"""The pattern that matches every action; an expression writes it as a dot."""
 
 
 def pattern(item: object) -> Pattern:

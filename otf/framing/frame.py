@@ -72,7 +72,7 @@ class Framer(Protocol):
 
 
 Framing: TypeAlias = Callable[[], Framer]
-"""A function that makes a fresh framer for each connection."""
+"""A function that makes a new framer for each connection."""
 
 
 def too_long(largest: int) -> str:

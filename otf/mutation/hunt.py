@@ -19,7 +19,7 @@ from otf.strategy import Script, Strategy
 from otf.trace.verdict import Failure
 
 HuntMode: TypeAlias = Literal["eager", "strict"]
-"""Whether paths go on without waiting for silence, or wait for it after each answer."""
+"""How paths wait: `strict` waits for silence after each input, and `eager` goes on where the model predicts silence."""
 FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path

@@ -103,14 +103,15 @@ class Candidate(Protocol):
 
 
 Shrinking: TypeAlias = Generator[Candidate | None, Issue | None, Issue]
-"""A search: it yields candidates, receives the issue that each showed (None: it passed), and returns the best.
+"""A search for a shorter path: a generator that yields candidates and returns the issue of the best one.
 
-It also yields None as a pause: its caller may do other work, and then sends None or closes it.
+The caller sends back the issue that a candidate showed, or None if the candidate passed. If the search yields None,
+the caller may do other work, and then sends None or closes the search.
 """
 
 Found = TypeVar("Found")
 Thinking: TypeAlias = Generator[None, Issue | None, Found]
-"""Work on the model alone, in small pieces: it yields None after each."""
+"""Work on the model without the system, as a generator that yields None after each small piece."""
 
 
 def completed(thinking: Thinking[Found]) -> Found:

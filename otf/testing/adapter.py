@@ -53,7 +53,7 @@ class Echo:
 
 
 Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
-"""Starts a fresh system and opens a line to it; leaving the context closes both."""
+"""A function whose context starts a new system and opens a line to it; the end of the context closes both."""
 
 
 def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
@@ -241,7 +241,7 @@ ADAPTER_CHECKS: Final[tuple[Callable[[Rig], Awaitable[None]], ...]] = (
     errors_of_the_body_come_out_bare,
     there_is_nothing_to_remark,
 )
-"""One promise each: a coroutine function of a rig, whose docstring is the promise."""
+"""The checks of `check_adapter`: coroutine functions that take a rig, and whose docstrings say what they check."""
 
 
 async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:

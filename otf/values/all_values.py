@@ -157,13 +157,13 @@ FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[TypeRequest], Tiers]],
 
 T = TypeVar("T")
 ValueSource: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
-"""A source of values of a type T: a subtype, an iterable, or a Hypothesis strategy."""
+"""A source of values of a type T: a subtype of T, an iterable, or a Hypothesis strategy."""
 
 Values: TypeAlias = Mapping[Any, Any]
-"""Sources of values by type; each replaces the values that the type would otherwise have."""
+"""Sources of values by type, as in `{int: range(10)}`; a source replaces all values of its type."""
 
 Anew: TypeAlias = Callable[[Enumeration[Any]], Enumeration[Any]]
-"""Returns a replacement for values that a Hypothesis strategy generated: others that it generates."""
+"""A function that replaces the values of a Hypothesis strategy by other values of that strategy."""
 
 REGISTERED: Final[dict[object, Callable[[], Enumeration[Any]]]] = {}
 

@@ -19,7 +19,7 @@ from otf.values.subsets import Subsets, Tables, functions
 # One of each class in turn, so that characters that programs treat differently come early.
 _CLASSES: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits, " \n\t\r", string.punctuation)
 PRINTABLE: Final = "".join(chain.from_iterable(zip_longest(*_CLASSES, fillvalue="")))
-"""The 98 printable characters of Gast, in the order in which they are tried: the alphabet of `str`."""
+"""The 98 characters of which otf makes a `str`, in the order in which otf tries them; they are those of Gast."""
 
 # A finite double is an odd number of at most _DIGITS bits times a power of 2. The power is at least _SMALLEST, and the
 # product is below 2 to the power of _TOO_LARGE.
