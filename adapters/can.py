@@ -19,9 +19,10 @@ from otf.adapter.canbus import BusStamps, CanBus, CanFilter, bus_failed, frame_o
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
 from otf.adapter.observed_rest.place import Place
 from otf.adapter.socket.datagrams import dropped
-from otf.adapter.third_party import answered, describe
+from otf.adapter.third_party import answered
 from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, ContactError
+from otf.values.raised import describe
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
 _TURN: Final = 0.05  # seconds that a thread waits for a frame before it checks whether to end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import traceback
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -14,11 +13,12 @@ import anyio
 
 from otf.adapter import Arrival, Ending, Frame, LineLost, Port
 from otf.adapter.observed_rest.place import Place
-from otf.adapter.third_party import describe, located
+from otf.adapter.third_party import located
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
+from otf.values.raised import describe, traced
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
 """A frame, or the end of the port; at once, or after a number of seconds."""
@@ -29,7 +29,6 @@ FrameHandler: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
 _BATCH = 256
 _FULL = 20_000  # replies not due yet, beyond which the function is not asked for more
 _NOTHING = object()
-_OURS = {__name__, ThreadWatch.__module__}  # a traceback begins in the user's code
 
 
 class InprocessLine:
@@ -131,10 +130,7 @@ class InprocessLine:
         return reply
 
     def _ended(self, error: BaseException) -> Ending:
-        where = error.__traceback__
-        while where and where.tb_next and where.tb_frame.f_globals.get("__name__") in _OURS:
-            where = where.tb_next
-        self._remarks.append("".join(traceback.format_exception(type(error), error, where)).rstrip())
+        self._remarks.append(traced(error))
         return Ending(f"raised {describe(error)}")
 
     def _plan(self, delay: float, what: bytes | Ending) -> None:

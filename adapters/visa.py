@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from otf.adapter import Port
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
-from otf.adapter.third_party import describe
 from otf.errors import UsageError
 from otf.framing import LARGEST
+from otf.values.raised import describe
 
 FORM: Final = "visa:RESOURCE?backend=@py, such as visa:TCPIP::10.0.0.5::INSTR or visa:GPIB0::12::INSTR"
 TIMEOUT: Final = 2.0

@@ -12,10 +12,10 @@ from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
 from otf.adapter.socket.datagrams import Stamps
-from otf.adapter.third_party import describe
 from otf.codec.can import CanFrame, decode_can, encode_can, encode_can_error
 from otf.errors import CodecError, UsageError
 from otf.framing import Frame
+from otf.values.raised import describe
 
 WATCHED: Final = {"socketcan", "udp_multicast"}
 """Interfaces whose descriptor shows waiting frames, and whose calls never block; others need threads."""

@@ -17,11 +17,12 @@ import anyio
 
 from otf.adapter.line import NEVER, Arrival, Ending, LineLost, Trouble
 from otf.adapter.observed_rest.place import Place
-from otf.adapter.third_party import answer, answered, describe
+from otf.adapter.third_party import answer, answered
 from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, CodecError, ContactError
 from otf.framing import LARGEST, Frame
 from otf.framing.frame import too_long
+from otf.values.raised import describe
 
 HELD: Final = 10_000
 PATIENCE: Final = 10.0

@@ -11,12 +11,13 @@ from typing import Any, Final
 import anyio
 
 from otf.adapter.line import NEVER, Arrival, Ending, LineLost, Trouble
-from otf.adapter.third_party import describe, where
+from otf.adapter.third_party import where
 from otf.adapter.waiting import Alarm, clock
 from otf.errors import ModelError
 from otf.framing import Frame, Framer, Framing
 from otf.framing.counted import Counted
 from otf.framing.frame import Cutter
+from otf.values.raised import describe
 
 BATCH: Final = 256
 """The most arrivals returned at a time."""

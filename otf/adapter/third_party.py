@@ -34,8 +34,8 @@ import anyio
 from otf.adapter.threads import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
-from otf.values import as_text, show
-from otf.values.raised import is_users, own_frames
+from otf.values import show
+from otf.values.raised import describe, is_users, own_frames
 
 
 @contextmanager
@@ -80,16 +80,6 @@ def where(error: BaseException) -> str:
     """Return the file and the line where an error was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else "somewhere"
-
-
-def describe(error: BaseException) -> str:
-    """Return an error as one line.
-
-    >>> describe(SystemExit(0)), describe(asyncio.CancelledError())
-    ('SystemExit: 0', 'CancelledError')
-    """
-    name, text = type(error).__name__, as_text(error)
-    return f"{name}: {text}" if text else name
 
 
 def located(error: BaseException) -> str:

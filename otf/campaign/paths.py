@@ -20,7 +20,7 @@ from otf.adapter.board import recorded
 from otf.adapter.faults import planned
 from otf.adapter.log import bound, note
 from otf.adapter.observed_rest.wakers import Wakers
-from otf.adapter.third_party import blaming, describe, where
+from otf.adapter.third_party import blaming, where
 from otf.adapter.threads import ThreadWatch
 from otf.campaign.recorder import OnEvent, Recorder, reread
 from otf.campaign.results import PathResult
@@ -39,6 +39,7 @@ from otf.trace.drawn_names import without_drawn_names
 from otf.trace.events import Event, Sent
 from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
+from otf.values.raised import describe
 
 TURN: Final = 100  # steps of a system in this process until the event loop gets a turn
 SLICE: Final = 0.05  # seconds that these steps may take: if they take longer, the next turn comes sooner
@@ -202,7 +203,7 @@ class PathRun:
                 recorded = walk.steps
                 await checkpoint()
         if died and verdict is None:
-            self._record(walk.ended(f"raised {describe(died[0])}"))
+            self._record(walk.ended(died[0]))
         return excused(verdict or walk.end(), walk)
 
     async def _try_starts(self, chooser: Chooser, steps: int, pacing: Pacing | None, until: float) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -20,8 +21,9 @@ from otf.errors import USERS_OWN, OtfError, UsageError
 from otf.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event, Guess
 from otf.trace.verdict import Failure, Verdict
-from otf.values import as_text, fresh, key, show
+from otf.values import fresh, key, show
 from otf.values.identity import weight
+from otf.values.raised import describe, traced
 
 
 class RandomNumbers(Protocol):
@@ -71,6 +73,7 @@ class Walk:
         self._act = act
         self._ways = MacroSteps.start(oracle)
         self._watch = PropertyWatch.start(oracle.properties) if oracle.properties else None
+        self._raised: BaseException | None = None
 
     def uniform(self, random: RandomNumbers, steps: int) -> Verdict:
         """Send `steps` inputs, drawn evenly from the specified inputs; no other method is as fast.
@@ -130,19 +133,19 @@ class Walk:
             if ways.size < 1 and not ways.specified():
                 break
             if self._go(*ways.inputs[int(random.random() * ways.size)]) is None:
-                return self._fail().end()
+                self._fail()
             if self.verdict is not None:
                 break
         return self.end()
 
-    def ended(self, reason: str) -> Closed:
-        """Judge that the system ended after the last input, and return that event."""
+    def ended(self, error: BaseException) -> Closed:
+        """Judge that the system ended by an error after the last input, and return that event."""
         monitor = Monitor(self._oracle, self._ways.belief)
         monitor.events, monitor.ledger = self._before(self.steps, self._outputs), Ledger(sent=self.steps)
         monitor.past = self._past
-        event = Closed(self._oracle.model.routes.outputs[0], reason, 0.0)
+        event = Closed(self._oracle.model.routes.outputs[0], f"raised {describe(error)}", 0.0)
         monitor.tell(event)
-        self.verdict = monitor.end()
+        self.verdict = _traced(monitor.end(), error)
         return event
 
     def end(self) -> Verdict:
@@ -175,7 +178,8 @@ class Walk:
         except (OtfError, *USERS_OWN):
             raise
         except BaseException as error:  # noqa: BLE001 -- whatever it raises, the system under test has ended with it
-            outputs = (Ended(f"raised {type(error).__name__}: {as_text(error)}"),)
+            outputs = (Ended(f"raised {describe(error)}"),)
+            self._raised = error
         self._note(inp, outputs := _kept(outputs))
         following = follow(self._oracle, self._ways, inp, table, outputs)
         self._ways = following or self._ways
@@ -193,7 +197,7 @@ class Walk:
         monitor.ledger, monitor.past = Ledger(sent=self.steps - 1), self._past
         for event in events(self._oracle, inp, outputs):
             monitor.tell(event)
-        self.verdict = monitor.end()
+        self.verdict = _traced(monitor.end(), self._raised)
         return monitor
 
     def _before(self, steps: int, outputs: int) -> int:
@@ -211,6 +215,13 @@ class Walk:
             self._guesses.add(self.steps)
             self._oracle, self._watch = monitor.oracle, None
             self._ways = MacroSteps.of(self._oracle, monitor.belief)
+
+
+def _traced(verdict: Verdict, error: BaseException | None) -> Verdict:
+    """Return a verdict whose failure says where the system raised the error that ended it."""
+    if error is None or verdict.failure is None:
+        return verdict
+    return replace(verdict, failure=replace(verdict.failure, note=traced(error)))
 
 
 def _kept(outputs: tuple[object, ...]) -> tuple[object, ...]:

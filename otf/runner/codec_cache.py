@@ -6,13 +6,13 @@ import struct
 from typing import Final
 
 from otf.adapter import Frame
-from otf.adapter.third_party import describe, stumbled
+from otf.adapter.third_party import stumbled
 from otf.codec import Codec, PortAction, types_of
 from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.errors import CodecError, ModelError
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
-from otf.values.raised import blame
+from otf.values.raised import blame, describe
 
 KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory

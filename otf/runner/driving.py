@@ -17,7 +17,7 @@ from otf.adapter.observed_rest.owners import adopting, starting
 from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.reset import HEARD
-from otf.adapter.third_party import describe, is_interruption, where
+from otf.adapter.third_party import is_interruption, where
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import clock
 from otf.core import Session
@@ -31,6 +31,7 @@ from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
+from otf.values.raised import describe
 from otf.values.text import plain
 
 Aftermath: TypeAlias = Callable[[Verdict], float]

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.lifecycle import Life, perform
-from otf.adapter.third_party import blaming, describe, where
+from otf.adapter.third_party import blaming, where
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed
 from otf.core import Ping, Send, Session, Wait
@@ -33,6 +33,7 @@ from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.record import DIGITS, as_recorded
 from otf.trace.verdict import Verdict
 from otf.values import show
+from otf.values.raised import describe
 
 AT_FAULT: Final = "the line was at fault"
 AFTERMATH: Final = 200  # events recorded after a failure

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import anyio
 
 from otf.adapter import Bench
-from otf.adapter.third_party import describe, watched
+from otf.adapter.third_party import watched
 from otf.adapter.threads import ThreadWatch
 from otf.core import Chooser, Oracle, Pacing, Session
 from otf.core.burst import Burst, Joins
@@ -98,7 +98,7 @@ def _run(
         with ThreadWatch(died.append) as watch:
             walk = Walk(oracle, bounded(watch.call(bench.system), died), keep=None)
             verdict = watch.call(_walked, walk, chooser, candidate.limit, renames)
-        last = [walk.ended(f"raised {describe(died[0])}")] if died and verdict is None else []
+        last = [walk.ended(died[0])] if died and verdict is None else []
         return excused(verdict or walk.end(), walk), [*walk.events(), *last]
     events = list[Event]()
     session = Session(oracle, chooser, pacing(), steps=candidate.limit, barrier=bench.barrier)

@@ -16,11 +16,14 @@ from types import FrameType
 from typing import Any, Final
 
 from otf.errors import ModelError, near
-from otf.values.text import as_text
+from otf.values.text import as_text, plain, shortened
 
 ENGINE: Final = str(Path(__file__).parents[1]) + sep
 MODELS: Final = f"{ENGINE}models{sep}"
 SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
+CAUSES: Final = 3  # exceptions of a chain
+SAID: Final = 8  # lines of a message
+WIDE: Final = 200  # characters of a line
 UNNAMED: Final = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY}
 LIBRARIES: Final = re.compile(
     f"<|{re.escape(str(Path(traceback.__file__).parent))}|.*[/\\\\](site|dist)-packages[/\\\\]"
@@ -49,6 +52,29 @@ def own_frames(error: BaseException, function: Callable[..., Any] | None = None)
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
     left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
     return f"{left}\n{lines}" if lines else _definition(function)
+
+
+def describe(error: BaseException) -> str:
+    """Return an error as one line.
+
+    >>> describe(SystemExit(0)), describe(GeneratorExit())
+    ('SystemExit: 0', 'GeneratorExit')
+    """
+    name, text = type(error).__name__, as_text(error)
+    return f"{name}: {text}" if text else name
+
+
+def traced(error: BaseException, causes: int = CAUSES) -> str:
+    """Return the user's lines of an exception and of what caused it as a traceback, in few and short lines.
+
+    >>> traced(KeyError("coin")).splitlines()
+    ['Traceback (most recent call last):', "KeyError: 'coin'"]
+    """
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    before = f"{traced(cause, causes - 1)}\n\n" if cause is not None and causes > 1 else ""
+    lines = f"Traceback (most recent call last):{own_frames(error)}".splitlines()
+    said = describe(error)[: SAID * WIDE].splitlines()[:SAID]
+    return before + "\n".join(shortened(plain(line), WIDE) for line in (*lines, *said))
 
 
 def is_users(error: BaseException) -> bool:

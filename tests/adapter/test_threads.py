@@ -152,10 +152,12 @@ def driven(bench: Bench, folder: Path) -> Summary:
 @BENCHES
 @pytest.mark.parametrize("how", DEATHS)
 def test_a_death_is_an_end(bench: Callable[[Callable[[], object]], Bench], how: str, tmp_path: Path) -> None:
-    """However a thread, a task or a callback of a system ends by an exception, it is the end of the system."""
+    """However a thread, a task or a callback dies of an exception, the system ends, at a line of its own code."""
     with pytest.raises(NonconformanceError) as raised:
         driven(bench(DEATHS[how]), tmp_path)
     assert "the port ended: raised ValueError: it broke" in str(raised.value)
+    line = breaks.__code__.co_firstlineno + 2
+    assert f'File "{__file__}", line {line}, in breaks' in str(raised.value)
 
 
 @BENCHES

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from otf.errors import choose, near
-from otf.values.raised import blame, is_users, meant, own_frames
+from otf.values.raised import blame, is_users, meant, own_frames, traced
 
 CODE = """
 import json
@@ -132,6 +132,30 @@ def test_the_lines_of_a_user_begin_with_their_own(users: Callable[[str], BaseExc
     assert "in raised" in lines[1]
     assert json.loads.__code__.co_filename in "".join(lines)
     assert "NameError: name 'zzzzzz' is not defined\n" in str(blame("the model raised", users("unknown")))
+
+
+def test_a_traceback_is_short_whatever_was_raised() -> None:
+    """No deep recursion, long message or chain without end fills a report, and nothing in it moves a cursor."""
+
+    def dive(deep: int) -> None:
+        if deep == 0:
+            raise ValueError("\x1b[2J" + "long " * 1_000_000 + "\nline" * 1_000)
+        try:
+            dive(deep - 1)
+        except ValueError as error:
+            raise ValueError(f"level {deep}") from error
+
+    with pytest.raises(ValueError, match="level") as raised:
+        dive(100)
+    text = traced(raised.value)
+    assert f'File "{__file__}"' in text
+    assert text.count("Traceback") == 3
+    assert max(map(len, text.splitlines())) <= 200
+    assert len(text) < 10_000
+    with pytest.raises(ValueError, match="long") as raised:
+        dive(0)
+    assert "\x1b" not in traced(raised.value)
+    assert len(traced(raised.value)) < 5_000
 
 
 def test_a_choice_names_all() -> None:
