@@ -19,7 +19,7 @@ from otf.adapter.line import Ending, Line, LineLost, Trouble
 from otf.adapter.stream import Inflow
 from otf.adapter.third_party import answered, is_interruption, located
 from otf.adapter.waiting import alarms, clock
-from otf.errors import ContactError
+from otf.errors import CodecError, ContactError, UsageError
 from otf.framing import lines
 
 _LOOK: Final = 0.005
@@ -47,7 +47,10 @@ class Expect:
 
 
 async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes] | Expect], settle: float) -> None:
-    """Bring the system into its initial state, and drop its answers. Raises ContactError."""
+    """Bring the system into its initial state, and drop its answers.
+
+    Raises ContactError; UsageError for bytes that the framing cannot send.
+    """
     for each in inband:
         if isinstance(each, Expect):
             await _expected(opened[each.port], each)
@@ -58,6 +61,9 @@ async def quieten(opened: Mapping[str, Line], inband: Sequence[tuple[str, bytes]
         except LineLost as lost:
             message = f"the reset over port {port!r} failed: {lost}"
             raise ContactError(message) from lost
+        except CodecError as error:
+            message = f"Life.inband, port {port!r}: {error}"
+            raise UsageError(message) from error
     until = anyio.current_time() + settle
     while settle:
         drop(opened, "was to settle")

@@ -24,7 +24,7 @@ class LineFraming(Cutter):
     def pack(self, data: bytes) -> bytes:
         """Return the line with its end. Raises CodecError if `data` contains a line end that would be added."""
         if self.end and (self._last in data or self.end in data):
-            message = f"{data!r} cannot be sent as one line: it contains a line end"
+            message = f"{data!r} cannot be sent as one line: it contains a line end, and the framing adds one"
             raise CodecError(message)
         return data + self.end
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
 
 from otf.adapter import Bench, Expect, Life, Line
+from otf.adapter.reset import quieten
 from otf.adapters import inprocess, unix
 from otf.adapters.inprocess import Reply
 from otf.codec import lines
-from otf.errors import ContactError
+from otf.errors import ContactError, UsageError
+from otf.framing import lines as by_line
 from otf.spec import Spec
 from tests.adapters.harness import SECONDS, Baseline, children
 
@@ -140,6 +142,17 @@ async def test_a_port_that_ends_while_it_settles() -> None:
 
     why = await refused(Life(inband=[("p", b"clear")], settle=0.05), system)
     assert why == "port 'p' ended while the system was to settle: raised RuntimeError: dead"
+
+
+async def test_a_reset_that_the_framing_cannot_send() -> None:
+    """Bytes that are no frame are a mistake in the bench: the error names the field and the port."""
+
+    class ByLine:
+        async def send(self, data: bytes) -> None:
+            by_line()().pack(data)
+
+    with pytest.raises(UsageError, match=r"^Life\.inband, port 'p': b'clear\\n' cannot be sent as one line"):
+        await quieten({"p": cast("Line", ByLine())}, [("p", b"clear\n")], settle=0.0)
 
 
 FORKS = """
