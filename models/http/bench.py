@@ -35,7 +35,7 @@ KNOWN: Final = (
 
 @trace_may_set(also=ALSO)
 def bench(*, server: str = "", also: str = "") -> Bench:
-    """Return the bench of a web server, which must serve the model's application.
+    """Return the bench of a web server, which must serve the application in `otf.models.http.server`.
 
     `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. With `also="should"`, the
     server must refuse what the RFC says it should refuse. With `also="date"`, an answer must carry a date.

@@ -1,8 +1,9 @@
 """A chat server, over TCP from three clients in one channel; ngircd by default.
 
-Source: RFC 2812 (Internet Relay Chat: client protocol). The chat server passes each action of a client to all other
-clients in its channel. The messages on one connection keep their order, but messages on different connections may
-arrive in any order. The model leaves out names of users, hosts and times.
+`otf run irc --set server='my-server {host} {port}'` tests a server of your own. Source: RFC 2812 (Internet Relay Chat:
+client protocol). The chat server passes each action of a client to all other clients in its channel. The messages on
+one connection keep their order, but messages on different connections may arrive in any order. The model leaves out
+names of users, hosts and times.
 """
 
 from otf.models.irc.bench import bench

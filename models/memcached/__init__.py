@@ -1,6 +1,6 @@
 """A memcached server as a model: its text protocol over TCP and over UDP.
 
-Run it with `otf run memcached`; `--set transport=udp` talks to the UDP port.
+`otf run memcached` tests memcached over TCP, and `otf run memcached --set transport=udp` tests its UDP port.
 """
 
 from otf.models.memcached.bench import bench

@@ -1,4 +1,8 @@
-"""A WebSocket server that echoes: its handshake, its frames, and how a connection ends (RFC 6455)."""
+"""A WebSocket server that echoes: its handshake, its frames, and how a connection ends (RFC 6455).
+
+`otf run websocket` tests wsproto, from PyPI, and `otf run websocket --set server=127.0.0.1:9001` an echo server of your
+own.
+"""
 
 from otf.models.websocket.bench import bench, served_by
 from otf.models.websocket.spec import echo

@@ -7,10 +7,10 @@ I/O itself, so it works with real and simulated systems. A search never yields a
 A search makes a first guess from the model, and then makes the guess shorter step by step. docs/topics-shrinking.md
 compares the search with other algorithms.
 
-- `issue` has failing paths and candidates; `plan` has candidates that change their plan while they run.
-- `first_guesses` makes the first guess; `goals` and `values` make the guess shorter.
-- `search` keeps the best path so far, and decides when to give up; `shortest_ways` finds short paths in the model.
-- `defects` counts the defects behind the shrunk failures.
+The module `issue` has failing paths and candidates, and `plan` has candidates that change their plan while they run.
+The module `first_guesses` makes the first guess, and `goals` and `values` make it shorter. The module `search` keeps
+the best path so far, and `shortest_ways` finds short paths in the model. The module `defects` counts the defects behind
+the shrunk failures.
 """
 
 from __future__ import annotations
