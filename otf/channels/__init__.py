@@ -1,6 +1,6 @@
 """Nets between a system and its tester that lose, duplicate or reorder messages.
 
-`lossy`, `duplicating` and `reordering` return the spec of a system behind such a net. You can combine the three
+`lossy`, `duplicating` and `reordering` return the spec of a system behind an unreliable net. You can combine the three
 functions in any order.
 """
 

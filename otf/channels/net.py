@@ -222,7 +222,7 @@ NONE: Final = NetTrouble()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of trouble of a net, and the ports on which it affects inputs and outputs.
+    """One kind of trouble of a net, and the ports on which the trouble affects inputs and outputs.
 
     `port` returns the port of a message.
     """

@@ -25,8 +25,8 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 class Product(Spec[States, Any]):
     """The product of several specs, as one spec; `product` returns it.
 
-    `accepting(states)` returns whether a path may end in these states, one of each spec; None allows every state.
-    `vocabulary` is the set of the product's actions.
+    `accepting(states)` returns whether a path may end in these states, one of each spec; None allows every state. The
+    `vocabulary` says which inputs and outputs are actions of the product.
 
     >>> from otf.spec import goto
     >>> def stay(state, inp): return [goto(state)]
@@ -49,10 +49,9 @@ def product(
     shared action, the product raises ModelError. With `disabled=True`, an action on whose outputs the specs do not
     agree cannot happen, as in PyModel.
 
-    `actions` has one list for each spec: the spec's actions, as names, classes or values. For a spec without such a
-    list, the actions are the classes that `step` declares for its input. If `step` declares no class, otf finds the
-    actions in the reachable states. A name stands for all actions of that name: a spec with `Push(1)` takes part in
-    every `Push`.
+    `actions` has one list for each spec: the spec's actions, as names, classes or values. If a spec has no list, its
+    actions are the classes that `step` declares for its input. If `step` declares no class, otf finds the actions in
+    the reachable states. A name stands for all actions of that name: a spec with `Push(1)` takes part in every `Push`.
 
     The time window of a shared action is the intersection of the specs' windows. The window of a spontaneous output
     begins at 0, because the product does not know when each spec entered its state. The product keeps the named timers

@@ -47,9 +47,9 @@ class Walk:
     """Tests one copy of a system in this process, step by step, without a clock and without ports.
 
     The `verdict` is None until a failure. The number of inputs sent is `steps`. The `history` holds the last `keep`
-    inputs with their outputs (None: all). If `goes_past` is true for a failure, the walk goes on after the failure,
-    from a guess of the system's state; only `chosen` does so. An exception in the system ends the walk. `Walk` raises
-    ModelError if the model is broken, and UsageError if the model has time windows.
+    inputs with their outputs (None: all). If `goes_past` is true for a failure, `chosen` goes on after the failure,
+    from a guess of the system's state. An exception in the system ends the walk. `Walk` raises ModelError if the model
+    is broken, and UsageError if the model has time windows.
 
     >>> from random import Random
     >>> from otf.core import Model, Oracle

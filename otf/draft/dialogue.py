@@ -67,7 +67,7 @@ def read_dialogue(file: BinaryIO, name: str, url: str = "") -> Dialogue:
     """Read the conversation with the system at `url` from a recording.
 
     Without a `url`, otf reads the conversation with the most packets. `read_dialogue` raises UsageError, with the
-    possible formats, if the recording has no message. It raises TraceError for a broken capture.
+    possible formats, if the recording has no message. `read_dialogue` raises TraceError for a broken capture.
     """
     head = file.read(4)
     file.seek(0)

@@ -54,8 +54,8 @@ class MutationReport:
     `rules` rules in the model, and could make `possible` mutants of them. The search for rules saw all states of the
     model if `whole` is true. The `results` hold the mutants that otf tested, drawn from the possible mutants. The
     outputs went through the bench's codec if `through_codec` is true. The list `unserved` has outputs that otf could
-    not send, because the model describes them without an example. The `control` is the failure of the unchanged model;
-    if there is such a failure, otf tests no mutants.
+    not send, because the model describes them without an example. The `control` is the failure of the unchanged model,
+    or None; if the unchanged model fails, otf tests no mutants.
 
     >>> MutationReport("lamp", "eager").counts
     {'killed': 0, 'equivalent': 0, 'open': 0, 'broken': 0}
@@ -100,8 +100,8 @@ def mutate(  # noqa: PLR0913 -- past the bench, each by name
 
     otf tests at most `most` mutants, drawn with the `seed`, with about equally many for each kind of mistake. The
     `budget` limits what one mutant may cost. The `operators` are the kinds of mistake to make (default: all). `mutate`
-    starts no system and opens no port. It raises UsageError for a model without inputs, and for a model whose outputs
-    otf cannot produce.
+    starts no system and opens no port. `mutate` raises UsageError for a model without inputs, and for a model whose
+    outputs otf cannot produce.
 
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"], name="lamp")

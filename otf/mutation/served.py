@@ -144,7 +144,7 @@ def sent_by(ways: Iterable[Transition[Any]]) -> Iterator[tuple[Any, str]]:
 class CodecWire:
     """What the tester sees of an output that goes through the bench's codec.
 
-    Many codecs encode only inputs. With such a codec, outputs bypass the codec, and `codec` is None.
+    If the bench's codec can encode only inputs, outputs bypass the codec, and `codec` is None.
     """
 
     bench: Bench

@@ -66,9 +66,9 @@ class Command:
 class Commands:
     """A model made of commands, and the system on which the commands run.
 
-    The bench of such a model is `Bench(model.spec, system=model.system, types=(Result,))`. The model begins in the
-    state `initial`, and its name is `name`. `inputs` are all commands, or a function from a state to commands. `set_up`
-    makes a new system for each path, and `tear_down` receives that system at the end of the path.
+    The bench of a model of commands is `Bench(model.spec, system=model.system, types=(Result,))`. The model begins in
+    the state `initial`, and its name is `name`. `inputs` are all commands, or a function from a state to commands.
+    `set_up` makes a new system for each path, and `tear_down` receives that system at the end of the path.
     `initialize_precondition(initial)` must be true.
 
     If the state of the model is mutable, give `copy` (default: a deep copy). If the state has no `==`, give `same`.

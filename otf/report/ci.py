@@ -17,10 +17,10 @@ from otf.values.text import plain
 def junit(gathered: Gathered) -> str:
     """Return the report as JUnit XML: a test case for the bench, for each kind of failure, and for each known issue.
 
-    A test case has an equal name in each campaign, so that a CI server shows its history. The test case of a failure
-    contains the explanation of the failure. The test case of a known issue is "skipped", with the issue's description.
-    The test case of the bench is "skipped" if there are failures, and an "error" if the campaign is inconclusive. Times
-    are in seconds from the start of the command to the end of the campaign.
+    Each test case keeps its name from campaign to campaign, so that a CI server can show its history. The test case of
+    a failure contains the explanation of the failure. The test case of a known issue is "skipped", with the issue's
+    description. The test case of the bench is "skipped" if there are failures, and an "error" if the campaign is
+    inconclusive. Times are in seconds from the start of the command to the end of the campaign.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -76,7 +76,7 @@ class PathSummary:
 class ReportedFailure:
     """All failures of a campaign with one signature; reports show one of them, the `failure`.
 
-    The failure showed on `count` paths. The `file` is the shortest trace of the failure; the trace has `steps` inputs
+    The failure occurred on `count` paths. The `file` is the shortest trace of the failure; the trace has `steps` inputs
     and these `events`. The trace is `shrunk` if it is the result of shrinking. `ended` says why the search for a
     shorter trace ended early. `chance` says how often the inputs of the trace lead to the failure. otf needed `tries`
     strict repetitions to see the failure again (0: none was needed). `bytes` has the bytes of the wrong output, as
@@ -145,9 +145,10 @@ class Gathered:
     is true if the system sent an output.
 
     The campaign began at the day and time `started`. `interrupted` is true if a signal ended the campaign. The
-    `unfinished` list has the number of inputs of each interrupted path; otf does not use such a path for the verdict.
-    The system failed to start `failed_starts` times, and otf tried again. The error that ended the contact with the
-    system is `trouble`. The `parts` say for what the campaign used its seconds, and `time` says the same of its paths.
+    `unfinished` list has the number of inputs of each interrupted path; otf does not use an interrupted path for the
+    verdict. The system failed to start `failed_starts` times, and otf tried again. The error that ended the contact
+    with the system is `trouble`. The `parts` say how many seconds the campaign spent on what, for example on starting
+    the system. The text `time` says on what the paths spent their time.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

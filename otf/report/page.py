@@ -252,8 +252,8 @@ def page(
 ) -> str:
     """Return the report of a campaign as an HTML page, with links to all traces.
 
-    The page shows every event of the paths in `paths_in_it`. Its links are relative to `folder`, where the page will
-    lie. `command` is the command that walks through the model in a terminal, or "".
+    The page shows every event of the paths in `paths_in_it`. The links on the page are relative to `folder`, where the
+    page will lie. `command` is the command that walks through the model in a terminal, or "".
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

@@ -110,8 +110,8 @@ def _ports(rows: Sequence[SequenceRow]) -> tuple[str, ...]:
 def lifelines(chart: Chart, width: int = WIDE, within: int | None = None) -> str:
     """Return a sequence chart as text: the system has a column in the middle, and each port has a column beside it.
 
-    There are `width` characters between two columns. If the chart must fit into `within` characters, there are fewer,
-    and a long value continues below its arrow.
+    There are `width` characters between two columns. If the chart must fit into `within` characters, the columns stand
+    closer, and a long value continues below its arrow.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent

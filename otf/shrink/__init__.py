@@ -33,7 +33,7 @@ from otf.strategy.pool import PlanPatience, endless
 def once(search: Shrinking) -> Shrinking:
     """Yield the candidates of a search, each only once.
 
-    If the search repeats a candidate, the search learns that the candidate passed. That is safe, because the search
+    If the search repeats a candidate, the search learns that the candidate passed. Nothing is lost, because the search
     adopts each candidate that fails, and never returns to a longer path.
     """
     tried: set[Candidate] = set()
@@ -57,10 +57,10 @@ def once(search: Shrinking) -> Shrinking:
 class Setting:
     """What a search for a shorter path needs in addition to the failing path.
 
-    The `oracle` judges by the model. The `patience` limits how long a candidate plans while the system waits for an
-    input. The `seed` is that of the failing path; Hypothesis uses the seed to generate and shrink values of inputs
-    again. `waited` is true if a path without inputs, as long as the failing path, did not fail. When `over` returns
-    true, the search raises TimeOverError.
+    The `oracle` judges outputs by the model. The `patience` limits how long a candidate plans while the system waits
+    for an input. The `seed` is that of the failing path; Hypothesis uses the seed to generate and shrink values of
+    inputs again. `waited` is true if a path without inputs, as long as the failing path, did not fail. When `over`
+    returns true, the search raises TimeOverError.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

@@ -83,7 +83,7 @@ class _WalkState(NamedTuple):
 def replanned(search: ShrinkSearch) -> Attempts:
     """Try the shortest paths with transitions like those of the best path's goals.
 
-    The search first tries paths with exactly alike transitions, and then paths with transitions of the same kind.
+    The search first tries paths with exactly alike transitions, and then paths with transitions of a similar kind.
     """
     search.begin("replan")
     best = search.best
@@ -172,8 +172,8 @@ def _itself(inp: Symbol) -> Trait:
 def without_chunks(search: ShrinkSearch) -> Attempts:
     """Try to leave out halves of the best path's inputs, then quarters, and so on.
 
-    The search leaves out equal parts at most three times. If the fault counts such parts, the path needs all of them,
-    and to try each part would have quadratic cost.
+    The search leaves out equal parts at most three times. If a fault counts equal inputs, the path needs all of them,
+    and to try each part would take quadratic time.
     """
     search.begin("chunks")
     best, size = search.best, len(search.best) // 2

@@ -77,9 +77,9 @@ class System:
 
     The `spec` is the model of the system, and `state` is its current state. Where the spec allows several transitions,
     `random` chooses one. `port` returns the port of an output that does not name its port. Where the spec gives only a
-    class or a test for an output, `invent` returns a value. For an `Accept`, `invent` returns its outputs: a tuple of
-    values, or a dict with such a tuple for each port. `otherwise` returns the possible moves on an input that the spec
-    does not specify. The system ignores an unspecified input for which `otherwise` returns no moves.
+    class or a test for an output, `invent` returns a value. For an `Accept`, `invent` returns a tuple of outputs, or a
+    dict with a tuple of outputs for each port. `otherwise` returns the possible moves on an input that the spec does
+    not specify. The system ignores an unspecified input for which `otherwise` returns no moves.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto

@@ -6,7 +6,7 @@
 | a framing | `otf.framing.Framer` | `check_framing(framing, frames)` |
 | an adapter | `otf.adapter.Line` | `check_adapter(rig)`, or each of `ADAPTER_CHECKS` by itself |
 
-They need no pytest, and work in it: `def test_codec(): check_codec(MyCodec(), VALUES)`.
+The contract tests need no pytest, and also work in pytest: `def test_codec(): check_codec(MyCodec(), VALUES)`.
 """
 
 from otf.testing.adapter import ADAPTER_CHECKS, Echo, Rig, check_adapter

@@ -28,7 +28,7 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     """Test a codec; raise AssertionError that names the value or the bytes at fault.
 
     The codec must decode each of the `values` from its own bytes: `decode(port, encode(value)) == value`. The codec
-    need not decode `inputs`, but must encode each input to the same bytes twice. `frames` are pairs of a port and the
+    need not decode `inputs`, but must encode an input to equal bytes each time. `frames` are pairs of a port and the
     bytes of a frame that the system sends. The codec must decode each such frame, and `encode` must return the frame's
     bytes again or raise CodecError. On all these ports, and on `ports`, the codec gets `rounds` random frames and
     `rounds` damaged frames, and may raise nothing but CodecError. All values must belong to `codec.types`.

@@ -75,9 +75,8 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     """Test a framing; raise AssertionError that names the cut, the frame or the bytes at fault.
 
     The framing must return the `frames` unchanged and in order, at whatever places their stream is cut. `wire` returns
-    the bytes of a frame as the system sends it (default: the bytes of `pack`). Some framings must see a request to know
-    the length of its answer. For such a framing, `exchanges` are pairs of a request and the bytes of its answer on the
-    wire.
+    the bytes of a frame as the system sends it (default: the bytes of `pack`). If a framing must see a request to know
+    the length of the answer, pass `exchanges`: pairs of a request and the bytes of its answer on the wire.
 
     With `largest`, a frame of that many bytes must arrive whole. A frame with one more byte must arrive with a
     `trouble`, and the frame after it without. `sized` makes a frame of a given size. Each of the `endless` bytes,

@@ -117,7 +117,7 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
 def register(kind: object, source: object = None) -> None:
     """Define the values of a type for the whole program, by another type, an iterable, a strategy or a function.
 
-    If the source is a function with typed arguments, otf calls the function with all arguments of these types, and each
+    If the source is a function with typed arguments, otf calls the function with arguments of these types, and each
     call makes one value. If there is no source, otf calls the class itself.
 
     >>> class Even(int): ...

@@ -110,8 +110,8 @@ START: Final = 10.0  # seconds for starting Python and importing the stepper
 class StepperProcess:
     """A PyModel stepper in its own process, for one path; each action may take `timeout` seconds.
 
-    `StepperProcess` raises ContactError if the stepper cannot be started. It raises LostStepperError if the stepper
-    does not answer in time, or has ended.
+    `StepperProcess` raises ContactError if the stepper cannot be started. `StepperProcess` raises LostStepperError if
+    the stepper does not answer in time, or has ended.
     """
 
     def __init__(self, reference: str, folders: Sequence[Path], timeout: float) -> None:

@@ -32,9 +32,9 @@ class Joint(tuple[Any, ...]):
 class Composition(Spec[Any, Call]):
     """Models of PyModel as one spec, which `load` makes from PyModel's modules.
 
-    The inputs of the spec are the models' controllable actions. Its outputs are the results of actions, and the
-    observable actions. An action that several models share happens if all of them enable it with equal arguments and
-    results; a model that gives no arguments or result accepts any. If one of the models is nondeterministic, the
+    The inputs of the spec are the models' controllable actions. The outputs of the spec are the results of actions, and
+    the observable actions. An action that several models share happens if all of them enable it with equal arguments
+    and results; a model that gives no arguments or result accepts any. If one of the models is nondeterministic, the
     composition is nondeterministic too.
 
     The `parts` are the models of the composition. The `sources` are the texts of the models' modules. The `actions` are
@@ -219,10 +219,10 @@ def load(
 ) -> Loaded:
     """Load modules of PyModel and return their product: model programs, machines, suites, configurations.
 
-    Each of the `references` is the name of a module in `folder`, or the path of a file. `load` searches the folder of
-    such a file too. `include` and `exclude` name actions, like PyModel's options `-a` and `-e`. `load` imports the
-    modules anew at each call, so their code runs. `load` raises UsageError, with the file and line, for a module that
-    it cannot load; the message says so if the module is written for Python 2.
+    Each of the `references` is the name of a module in `folder`, or the path of a file. `load` also searches the folder
+    of a file that is given by its path. `include` and `exclude` name actions, like PyModel's options `-a` and `-e`.
+    `load` imports the modules anew at each call, so their code runs. `load` raises UsageError, with the file and line,
+    for a module that it cannot load; the message says so if the module is written for Python 2.
 
     >>> from otf.compat.pymodel import lamp
     >>> loaded = load(lamp.__file__)
