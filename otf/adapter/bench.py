@@ -287,8 +287,8 @@ class Bench:
             from otf.adapter.malformed import hardened
 
             judged = hardened(judged, self.codec, self._output_ports)
-        types = types_of(self.codec) if self.foreign is None else ()  # another program's log has outputs of its own
-        model = Model(judged, Routes(self._output_ports, self.port, types))
+        codec = self.codec if self.foreign is None else None  # another program's log has outputs of its own
+        model = Model(judged, Routes(self._output_ports, self.port, types_of(codec), getattr(codec, "misfit", None)))
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
 
     def known_issue(self, failure: Failure | None) -> KnownIssue | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import NoneType
 from typing import Any, Final, Protocol, get_type_hints
 
 from otf.codec.layout import Layout
@@ -126,6 +127,7 @@ class OnePort:
 
 _FIELD = re.compile(r"\{(\w+)\}")
 PLAIN: Final = (int, float, str)
+_BUILTIN: Final = (*PLAIN, bytes, bool, NoneType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,15 @@ class LineCodec:
                 return _made(row, found, text, port)
         message = f"the line {show(text)} matches no pattern of {_names(self.rows)}"
         raise CodecError(message)
+
+    def misfit(self, value: object) -> str:
+        """Return why no line is ever decoded as this value, since a field of it has another type; "" if one may be."""
+        row = next((row for row in self.rows if row.kind is type(value) and row.kind not in PLAIN), None)
+        for name, kind in row.types.items() if row is not None else ():
+            given = getattr(value, name)
+            if type(given) in _BUILTIN and (isinstance(given, str) != (kind is str) or given is None):
+                return f"{type(value).__name__}.{name} is always decoded as {kind.__name__}, and is {show(given)} here"
+        return ""
 
     def _line(self, value: object, text: str) -> bytes:
         if "\n" in text or "\r" in text:

@@ -32,6 +32,8 @@ class Routes:
     port: Callable[[Any], str] | None = None
     types: tuple[type, ...] = ()
     """The types of all outputs that can be decoded; (): any."""
+    misfit: Callable[[Any], str] | None = None
+    """Returns why a value of these types is never decoded; "" for one that may be."""
 
     def into(self, value: object) -> str:
         """Return the port to which an input goes; "" if the bench does not say, or if the input only waits."""
@@ -40,6 +42,9 @@ class Routes:
     def of(self, value: object) -> str:
         """Return the port of an output; on a bench with a single port, this is always that port."""
         self.check_type(value, type(message_of(value)))
+        if self.misfit is not None and (why := self.misfit(message_of(value))):
+            message = f"the model expects {show(value)}, which the codec never decodes: {why}; correct the model"
+            raise ModelError(message)
         if self.port is None:
             return self.outputs[0] if len(self.outputs) == 1 else self.only(f"the output {show(value)}")
         port = self.port(value)

@@ -12,7 +12,7 @@ from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.errors import CodecError, ModelError
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
-from otf.values.raised import blame, describe
+from otf.values.raised import blame, describe, own_line
 
 KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
@@ -81,7 +81,12 @@ class CodecCache:
         except (CodecError, ValueError, struct.error) as error:
             # what Python itself raises for bytes that are not a message: int(data), bytes.decode, json.loads,
             # struct.unpack
-            return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else describe(error))
+            return Undecodable(frame.data, str(error) if isinstance(error, CodecError) else _raised(error))
         except Exception as error:
             # a codec that fails proves nothing about the bytes: the mistake may be its own
             raise Undecided(stumbled(port, frame.data, error)) from error
+
+
+def _raised(error: Exception) -> str:
+    line = own_line(error)
+    return f"{describe(error)} ({line})" if line else describe(error)

@@ -16,9 +16,12 @@ from otf.trace.texts import Output, in_row, parsed, without_port
 from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
+TYPES: Final = {"str", "bytes", "int", "float"}
+PAIR: Final = 2
 COMPARED: Final = 100  # outputs: a long one takes some 15 ms
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
 _CUT: Final = re.compile(r"… \([\d,]+ characters\)")  # of a value that was too long
+_RAISED: Final = re.compile(r", line \d+, in [^()]*\)['\"]\)$")  # by a line of the user's codec
 _AT: Final = re.compile(r" @ (\w+)$")
 
 
@@ -33,6 +36,9 @@ def near(failure: Failure) -> Iterator[str]:
     """Yield lines that name the most likely mistake, if the values show it."""
     if failure.kind == "missing":
         yield from _left_out(failure)
+    elif failure.kind == "undecodable":
+        if _RAISED.search(failure.seen):
+            yield "  remark:          `decode` raised this: if the codec is wrong, and not the system, mend that line"
     elif any(state.orders for state in failure.allowed) and failure.kind in {"wrong", "unasked"}:
         # it is unknown which input this output answers, so a guess would be one of many
         yield "  remark:          in no order of these inputs does the model allow all outputs that were seen"
@@ -59,6 +65,17 @@ def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
     if found is not None:
         yield f"  nearest allowed: {in_row(found.output.text)}"
         yield from (f"                   {each}" for each in found.differences)
+        yield from (f"  remark:          {each}" for each in map(_of_types, found.differences) if each)
+
+
+def _of_types(difference: Difference) -> str:
+    """Return a remark on a part of another type than the model expects; or ""."""
+    kinds = [type(each.value).__name__ for each in map(parsed, difference[1:]) if isinstance(each, ast.Constant)]
+    if len(set(kinds)) < PAIR or not set(kinds) <= TYPES:
+        return ""
+    seen, allowed = kinds
+    what = difference.path or "it"
+    return f"{what} is of type {seen}, and the model expects {allowed}: the model or the codec may be wrong, too"
 
 
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:

@@ -77,6 +77,17 @@ def traced(error: BaseException, causes: int = CAUSES) -> str:
     return before + "\n".join(shortened(plain(line), WIDE) for line in (*lines, *said))
 
 
+def own_line(error: BaseException) -> str:
+    """Return the innermost line of the user's own code in which an error was raised, without its folder; "" if unknown.
+
+    >>> own_line(KeyError("coin"))
+    ''
+    """
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [each for each in frames if _is_own(each[0].co_filename) and not LIBRARIES.match(each[0].co_filename)]
+    return f"{Path(own[-1][0].co_filename).name}, line {own[-1][1]}, in {own[-1][0].co_name}" if own else ""
+
+
 def is_users(error: BaseException) -> bool:
     """Return whether the user's code raised an error, either itself or in a library that it called."""
     files = [each.f_code.co_filename for each, _ in traceback.walk_tb(error.__traceback__)]

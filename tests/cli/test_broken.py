@@ -53,6 +53,13 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
             id="class without a codec",
         ),
         pytest.param(
+            "Coffee())",
+            "Coin('5'))",
+            "step(10, Button()): the model expects Coin(cents='5'), which the codec never decodes: Coin.cents is "
+            "always decoded as int, and is '5' here; correct the model",
+            id="field of another type",
+        ),
+        pytest.param(
             "inputs=[Coin(5), Coin(10), Button()]",
             "inputs=[Coin(5), Button]",
             "the input Button is a class, which no codec can send: write Button(…) in `inputs`",

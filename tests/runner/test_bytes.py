@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -68,10 +69,12 @@ class Parsing(Words):
 
 
 def test_bytes_that_are_no_number() -> None:
-    """A ValueError is Python's own word for bytes that are not a message: they do not decode."""
+    """A ValueError is Python's own word for bytes that are not a message: a failure, at a line of the codec."""
     played = play(on_function(lambda: lambda _frame: b"pong", codec=Parsing()), "p.ping")
     assert played.failure.kind == "undecodable"
     assert "ValueError: invalid literal" in played.failure.seen
+    line = Parsing.decode.__code__.co_firstlineno + 2
+    assert f"({Path(__file__).name}, line {line}, in decode)" in played.failure.seen
 
 
 class Unpacking(Words):

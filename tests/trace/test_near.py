@@ -77,6 +77,19 @@ TOLD: list[tuple[Failure, list[str]]] = [
         ),
         ["  remark:          in no order of these inputs does the model allow all outputs that were seen"],
     ),
+    (
+        failure("wrong", "Out(n=1)", ("Out(n='1')",)),
+        [
+            "  nearest allowed: Out(n='1')",
+            "                   n is 1, not '1'",
+            "  remark:          n is of type int, and the model expects str: the model or the codec may be wrong, too",
+        ],
+    ),
+    (
+        failure("undecodable", "Undecodable(raw=b'x', why='ValueError: no number (mine.py, line 7, in decode)')"),
+        ["  remark:          `decode` raised this: if the codec is wrong, and not the system, mend that line"],
+    ),
+    (failure("undecodable", "Undecodable(raw=b'x', why='no line ends here')"), []),
     (failure("late", "Out(n=2)", ("Out(n=2)",)), []),
     (
         failure("unasked", "Out(n=2)", ("Out(n=2)",), before=("Out(n=2)",)),
