@@ -1,8 +1,8 @@
 """The errors of otf that are not verdicts: each class says who has to act, and has an exit status for the command line.
 
 A system that does not conform never causes an exception inside otf, but a verdict with its reason as data. The errors
-here end a command: the user called it wrongly, the model is broken, a trace is unreadable, or the system cannot be
-reached. Each message says what happened, where, what was possible and what to do.
+of this module end a command: the user called it wrongly, the model is broken, a trace is unreadable, or the system
+cannot be reached. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ContactError(OtfError):
 
 
 class Interruption(BaseException):
-    """The exception that a user's signal raises in code that hangs; asyncio handles KeyboardInterrupt itself."""
+    """A user's signal raises this exception in code that hangs; asyncio would handle a KeyboardInterrupt itself."""
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)

@@ -54,7 +54,7 @@ _WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end
 class Formula:
     """A temporal property, made by `always` and the like; its operators `&`, `|` and `~` are and, or, not.
 
-    `kind` is the operator, `parts` are the operands, `atom` is the test of one step, `steps` is the bound of `within`.
+    `kind` is the property's operator, `parts` are its operands, `atom` is its test of a step, `steps` is for `within`.
 
     >>> ~always("tea") | within(2, "milk")
     sometimes(not_('tea')) | within(2, 'milk')
@@ -173,7 +173,7 @@ def never(what: What) -> Formula:
 def sometimes(what: What) -> Formula:
     """Return the property that something is true of the current step of a path or of a later one.
 
-    In a bench's `properties`, such a property is a goal: a campaign reports the goal if no path reaches it.
+    In a bench's `properties`, `sometimes` states a goal: a campaign reports the goal if no path reaches it.
 
     >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
     True

@@ -1,8 +1,8 @@
 """Everything that a bench is made of: the bench itself, its parts, and the interface of an adapter.
 
 `Bench` combines a spec with a codec and ports. The parts of a bench are `Life` (start, reset, health), `Barrier`,
-`KnownIssue` and `Limits`. Codecs are here too (`Codec`, `lines`, `PortAction`, `CodecError`), and the outputs that no
-codec produces (`Ended`, `Undecodable`). `lossy`, `duplicating` and `reordering` put a net in front of a model.
+`KnownIssue` and `Limits`. `otf.adapter` also has codecs (`Codec`, `lines`, `PortAction`, `CodecError`), and the outputs
+that no codec produces (`Ended`, `Undecodable`). `lossy`, `duplicating` and `reordering` put a net in front of a model.
 `trace_may_set` says which parameters of a bench a trace may choose.
 
 An adapter of your own returns a `Port`, which opens a `Line`. A line receives frames, an `Ending`, or `Trouble`. The

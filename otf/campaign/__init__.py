@@ -1,4 +1,4 @@
-"""Campaigns drive many paths against fresh copies of a system, group the failures by kind, and shrink them."""
+"""A campaign drives many paths against fresh copies of a system, groups the failures by kind, and shrinks them."""
 
 from typing import TYPE_CHECKING
 

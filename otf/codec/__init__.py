@@ -1,6 +1,6 @@
 """Codecs are pure functions between the values of a model and the bytes of a port.
 
-This module has the interface `Codec`, the inputs that act on a port instead of sending bytes (`PortAction`), and
+`otf.codec` has the interface `Codec`, the inputs that act on a port instead of sending bytes (`PortAction`), and
 `lines`, a codec for lines of text. Each type of a `lines` codec has a pattern, such as "coin {cents}".
 """
 
@@ -20,7 +20,7 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """An action on the port itself; a codec returns it instead of bytes if an input connects, closes or resets a port.
+    """An action on a port, such as closing it; a codec returns the action, instead of bytes, for an input that does so.
 
     Some actions open or close a connection, and some send a break or a pulse on a serial line. Other actions run a
     command of the bench that resets a board or switches its power: `Life(actions={"console": {PortAction.RESET:
@@ -67,9 +67,9 @@ class PortAction(Enum):
 class Codec(Protocol):
     """A codec turns values into bytes and back, and knows the port of each value.
 
-    The adapter does the framing: the codec's `encode` returns one whole frame, and `decode` receives one. Both methods
-    are pure functions, and otf may cache their results. Anything that changes from message to message, such as a
-    sequence number or a time, must be part of the value.
+    The adapter, not the codec, does the framing: `encode` returns one whole frame, and `decode` receives one. `encode`
+    and `decode` are pure functions, and otf may cache their results. Anything that changes from message to message,
+    such as a sequence number or a time, must be part of the value.
 
     >>> class Numbers:
     ...     types = (int,)
@@ -232,9 +232,10 @@ def lines(
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 
     `port` is the name of the port. On a bench with several ports, such as the clients of a server, each dataclass has a
-    field that names its port. `port_field` is the name of this field, and no pattern contains it. A dataclass with a
-    `PortAction` instead of a pattern is an input that connects or closes: `{Hangup: PortAction.CLOSE}`. `lines` raises
-    UsageError if a pattern does not fit its dataclass, or if two dataclasses have the same pattern.
+    field that names its port. `port_field` is the name of the field that names the port; no pattern contains this
+    field. A dataclass with a `PortAction` instead of a pattern is an input that connects or closes: `{Hangup:
+    PortAction.CLOSE}`. `lines` raises UsageError if a pattern does not fit its dataclass, or if two dataclasses have
+    the same pattern.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

@@ -83,9 +83,9 @@ MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each p
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
     """Return the codec of a bench with several ports, made of one codec for each port.
 
-    A keyword argument names a port and gives its codec. A dict does this for ports whose names are not identifiers. The
-    type of a value determines its port. If two ports share a type, as two clients of one server do, inputs and outputs
-    name the port: `At("alice", Get("/"))`. `codecs` raises UsageError if it is called without ports.
+    A keyword argument names a port and gives its codec. A dict can give the codecs of ports whose names are not Python
+    identifiers. The type of a value determines its port. If two ports share a type, as two clients of one server do,
+    inputs and outputs name the port: `At("alice", Get("/"))`. `codecs` raises UsageError if it is called without ports.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

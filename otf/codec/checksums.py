@@ -24,8 +24,9 @@ _TOP: Final = 0xFF
 class Computed(Format):
     r"""The format of a field that holds a `number` computed from other fields, such as a length or a checksum.
 
-    `compute` is the function that makes the number from the bytes of the fields `first` to `last`. An empty `first` or
-    `last` stands for that end of the message. `is_length` is true if the number is a length, not a checksum.
+    `compute` is the function that makes the number from the bytes of the fields `first` to `last`. An empty `first`
+    stands for the first field of the message, an empty `last` for the last field. `is_length` is true if the number is
+    a length, not a checksum.
 
     >>> Computed(u8, len).of(b"abc")
     b'\x03'
@@ -147,7 +148,7 @@ def crc16_arc(data: bytes) -> int:
 def crc16_x25(data: bytes) -> int:
     """Return the checksum CRC-16/IBM-SDLC of the bytes, used by HDLC and PPP.
 
-    Its polynomial is 0x1021, reflected; its initial value is 0xFFFF, and the result is inverted.
+    The polynomial is 0x1021, reflected; the initial value is 0xFFFF, and the result is inverted.
 
     >>> hex(crc16_x25(b"123456789"))
     '0x906e'

@@ -263,7 +263,7 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of a field of bytes: a fixed number, a length with the bytes after it, up to a mark, or all.
+    r"""Return the format of a field of bytes: a fixed number, as many as a length before says, up to a mark, or all.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')

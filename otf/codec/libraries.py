@@ -1,7 +1,7 @@
 """Codecs from existing definitions: construct's declarations, protobuf's classes, and msgspec's JSON and MessagePack.
 
-Each message is a dataclass with the field names of the definition. construct and protobuf are extras of otf. otf never
-imports them: the caller passes the declarations as objects.
+Each message is a dataclass with the field names of the definition. The libraries construct and protobuf are extras of
+otf, which never imports them: the caller passes the declarations as objects.
 """
 
 from collections.abc import Callable, Iterable, Mapping

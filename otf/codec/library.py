@@ -1,7 +1,7 @@
 """A codec of dataclasses that another library, such as construct or protobuf, reads and writes.
 
-The codec checks what the library does. It sends a value only if the value's bytes read back as the same value. With
-`exact`, it accepts received bytes only if the library would write the same bytes for their message.
+The codec checks what the library does: it sends a value only if the value's bytes read back as the same value. With
+`exact`, the codec accepts received bytes only if the library would write the same bytes for their message.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class CodecOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LibraryCodec(OnePort):
-    """The codec of dataclasses that a library reads and writes; `from_construct` and its siblings make it.
+    """The codec of dataclasses that a library reads and writes; `from_construct` and similar functions make it.
 
     `forms` maps each type of message to the `MessageForm` that writes it, or to a `PortAction`. `outputs` has the forms
     that read an output. `exact` is true if the codec accepts only bytes that the library would write for their message.
@@ -159,7 +159,7 @@ def library_codec(
 
 
 def import_library(name: str, extra: str) -> Any:
-    """Return the module of a library that is an extra of otf. Raises UsageError that says how to install it."""
+    """Return the module of a library that is an extra of otf. Raises UsageError if it is not installed."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -174,7 +174,7 @@ def check_names(kind: type, names: list[str | None], *more: str) -> None:
 
 
 def check_end(at: int, size: int) -> None:
-    """Raise CodecError if a message ends before its bytes do."""
+    """Raise CodecError if bytes remain after the end of a message."""
     if at != size:
         raise CodecError(f"it ends at byte {at}, and {size - at} more follow")
 

@@ -38,9 +38,9 @@ def from_scapy(
 ) -> LibraryCodec:
     r"""Return the codec of these dataclasses, each with its scapy layer (a class); you install scapy yourself.
 
-    The dataclass field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. scapy computes
-    fields that the dataclass lacks, such as lengths and checksums. All other arguments are the same as for
-    `from_construct`.
+    The dataclass field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. The library
+    scapy computes fields that the dataclass lacks, such as lengths and checksums. All other arguments are the same as
+    for `from_construct`.
 
     >>> from dataclasses import dataclass
     >>> class Coin:  # stands in for a layer; scapy is under the GPL, and otf never requires it
@@ -92,8 +92,8 @@ def from_kaitai(
 
     `parts` maps the dataclasses that occur in fields to their compiled classes. The codec can only write messages whose
     class was compiled with `--read-write` (Kaitai Struct 0.11). Kaitai Struct computes neither lengths nor counts: make
-    each a property of the dataclass, and make constants `ClassVar`s. All other arguments are the same as for
-    `from_construct`, but `exact` does not check messages that the codec cannot write.
+    lengths and counts properties of the dataclass, and make constants `ClassVar`s. All other arguments are the same as
+    for `from_construct`, but `exact` does not check messages that the codec cannot write.
     """
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}

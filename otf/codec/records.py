@@ -82,10 +82,10 @@ def records(
 ) -> RecordCodec:
     """Return the codec of dataclasses in which the annotation of each field is its format.
 
-    The codec encodes and decodes the dataclasses in `kinds`. It only encodes those in `inputs`: use `inputs` for
-    requests whose bytes could also be an answer. `actions` maps inputs to a `PortAction`, such as closing a connection.
-    Types of decoded messages must differ in a constant. `records` raises UsageError, which names the field, if a format
-    does not fit.
+    The codec encodes and decodes the dataclasses in `kinds`. The codec only encodes the dataclasses in `inputs`: use
+    `inputs` for requests whose bytes could also be an answer. `actions` maps inputs to a `PortAction`, such as closing
+    a connection. Types of decoded messages must differ in a constant. `records` raises UsageError, which names the
+    field, if a format does not fit.
 
     >>> from otf.codec.checksums import checksum, crc16_modbus
     >>> from otf.codec.fields import u8, u16be, u16le

@@ -45,8 +45,8 @@ class HttpRequest:
 class HttpResponse:
     r"""An HTTP response with its `status`, its `body`, and those of its `headers` that the codec keeps, in lower case.
 
-    If the body is an object or an array of JSON, otf compares it as a value: spaces and the order of keys make no
-    difference. otf compares any other body byte by byte. A model may give the body as a Python value, which the codec
+    A body that is an object or an array of JSON is compared as a value: spaces and the order of keys make no
+    difference. Any other body is compared byte by byte. A model may give the body as a Python value, which the codec
     writes as JSON.
 
     >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
@@ -88,9 +88,9 @@ def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
 class HttpCodec(OnePort):
     r"""The codec of HTTP requests and responses; the library h11 reads and writes the messages.
 
-    `keep` names the headers of a response that the codec keeps; it drops all others, since a model cannot predict a
-    header such as the date. `host` is the value of the header `host` in each request. `name` is the port that all
-    inputs use, `types` are the classes of the messages. The codec rejects requests that break the rules of HTTP.
+    `keep` names the headers of a response that the codec keeps. The codec drops all other headers, since a model cannot
+    predict a header such as the date. `host` is the value of the header `host` in each request. `name` is the port that
+    all inputs use, `types` are the classes of the messages. The codec rejects requests that break the rules of HTTP.
 
     >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
     b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'

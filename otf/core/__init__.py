@@ -1,4 +1,4 @@
-"""The oracle, which judges, and the session, which decides what to send: pure code without clock, randomness or I/O."""
+"""The oracle, which judges a system, and the session, which conducts a path: code without clock, randomness or I/O."""
 
 from typing import TYPE_CHECKING
 

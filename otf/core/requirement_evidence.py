@@ -21,9 +21,9 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 class RequirementEvidence:
     """The requirements that paths `reached` and `decided`; `follow` takes each event of a path, and `end` ends it.
 
-    A move of the model may implement a requirement. A path reaches the requirement if such a move may explain one of
-    its events. A path decides the requirement if every explanation of the path contains such a move: a model without
-    these moves would not allow the path.
+    A move of the model may implement a requirement. A path reaches a requirement if a move that implements the
+    requirement may explain one of the path's events. A path decides a requirement if every explanation of the path
+    contains such a move: a model without these moves would not allow the path.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto

@@ -36,13 +36,13 @@ class Reach(NamedTuple):
 class View:
     """What a chooser sees of a path: the states that the inputs in flight may lead to (`nodes`), and enabled inputs.
 
-    `model` and `relation` are those of the oracle. `reached` has the possible states with the inputs in flight.
-    `enabled` holds all inputs to draw from; the view does not ask the model about each of them.
+    `model` and `relation` are the model and the relation of the oracle. `reached` has the possible states with the
+    inputs in flight. `enabled` holds all inputs to draw from; the view does not ask the model about each of them.
 
     The view asks the model about an input only when something depends on the answer: `specifies` asks about one input,
-    `specified` and `others` ask about all. `specified` has the inputs that the model itself specifies in all these
-    states. `others` has all other inputs, which the modes `all` and `mixed` try. `allows` decides about any input,
-    whether the model lists the input or not.
+    `specified` and `others` ask about all. `specified` has the inputs that the model itself specifies in all of
+    `nodes`. `others` has all inputs that the model leaves unspecified there, which the modes `all` and `mixed` try.
+    `allows` decides about any input, whether the model lists the input or not.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle

@@ -1,9 +1,9 @@
 """Comparisons of two models: conformance, equivalence, and the differences of two models.
 
-To prove conformance, a search visits the product of both models. It gives each step of the implementation to the
-monitor that also judges live systems, so everything that a spec can express is judged alike. To find differences, the
-search follows both models through the sets of their possible states, and compares which answers are possible. It
-compares inputs and outputs as texts, so one model may be a file of another tool and the other a Python function.
+To prove conformance, a search visits the product of both models. The search gives each step of the implementation to
+the monitor that also judges live systems, so it judges everything that a spec can express. To find differences, the
+search follows both models through the sets of their possible states, and compares which answers are possible. The
+search compares inputs and outputs as texts, so one model may be a file of another tool and the other a Python function.
 """
 
 from __future__ import annotations

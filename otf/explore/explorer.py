@@ -39,11 +39,12 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
 ) -> Graph:
     """Return the graph of a spec: its states and transitions, as far as the bounds allow.
 
-    `limit` bounds the number of states, `depth` the number of steps from the initial state. `is_late()` returns true
-    when the time is up. `states(state)` is false for a state to leave out. `inputs` replaces the inputs that the spec
-    enables. `values` gives the values of types inside the declared input type. `explore` calls `progress(done, found)`
-    now and then. If a bound cut something off, the graph has a `frontier`. `explore` raises ModelError, with the call,
-    if the model fails, and UsageError for a bound below its minimum.
+    `limit` bounds the number of states, `depth` the number of steps from the initial state. The function `is_late()`
+    returns true when the time for the search is up. The function `states(state)` is false for a state that the search
+    leaves out. `inputs` replaces the inputs that the spec enables. `values` gives the values of types inside the
+    declared input type. `explore` calls `progress(done, found)` now and then. If a bound ends the search at some state,
+    that state is in the graph's `frontier`. `explore` raises ModelError, with the call, if the model fails, and
+    UsageError for a bound below its minimum.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]

@@ -21,8 +21,8 @@ OPEN: Final = -1  # instead of the number of a state, where the outputs decide i
 class Edge(NamedTuple):
     """A transition of a `Graph`, with its states and its input as values.
 
-    `source` is the state in which the transition begins. `input` is None if its outputs are spontaneous. `outputs` are
-    the outputs as texts. `target` is the next state, None if the outputs decide it.
+    `source` is the state in which the transition begins. `input` is None for a transition with spontaneous outputs.
+    `outputs` are the outputs as texts. `target` is the next state, None if the outputs decide it.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -40,8 +40,8 @@ class Edge(NamedTuple):
 class Arc(NamedTuple):
     """A transition of a `Graph` as numbers: indices into the graph's `values`, `inputs` and `outputs`.
 
-    `source` is the number of the state in which the transition begins. `input` is -1 if its outputs are spontaneous.
-    `target` is -1 if the outputs decide the next state.
+    `source` is the number of the state in which the transition begins. `input` is -1 for a transition with spontaneous
+    outputs. `target` is -1 if the outputs decide the next state.
 
     >>> Arc(source=0, input=0, outputs=0, target=1).target
     1
@@ -63,13 +63,15 @@ class Graph:
 
     `values` are the states, `inputs` and `outputs` are the inputs and outputs that occur in transitions. `states` and
     `transitions` show the graph as objects, `arcs` yields the transitions as numbers. `frontier` are the states at
-    which a bound ended the search. `cuts` counts how often each bound did so, `whole` is true if none did. `bounds`
-    describes the bounds. `name` is the name of the spec. `accepting` says for a state whether a path may end there.
+    which a bound ended the search. `cuts` says how often each bound ended the search at a state. `whole` is true if no
+    bound did. `bounds` describes the bounds. `name` is the name of the spec. `accepting` is the function that says
+    whether a path may end in a state.
 
-    The graph keeps its transitions as a table. `begin` has the first row of each state. `input`, `output` and `target`
-    are the columns of the table (indices into `inputs`, `outputs` and `values`). `texts` are the outputs in words.
-    `parent` has for each state the row that first led to the state. `edge` has the numbers of the states in `frontier`.
-    `lists` are the different lists of enabled inputs, and `offer` has the number of each state's list.
+    The graph keeps its transitions as a table. `begin` has for each state its first row in the table. `input`, `output`
+    and `target` are the columns of the table (indices into `inputs`, `outputs` and `values`). `texts` are the outputs
+    of the transitions as texts. `parent` has for each state the row that first led to the state. `edge` has the numbers
+    of the states in `frontier`. `lists` are the different lists of enabled inputs, and `offer` has the number of each
+    state's list.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto

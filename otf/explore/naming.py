@@ -107,8 +107,8 @@ def _slots(kind: type) -> tuple[str, ...]:
 def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the outputs of a transition as a tester sees them, so that two ways to write the same outputs are equal.
 
-    The items of each `AnyOrder` are sorted. An `AnyOrder` with a single item becomes this item, and an empty one
-    disappears.
+    In the result, the items of each `AnyOrder` are sorted. An `AnyOrder` with a single item becomes this item, and an
+    empty one disappears.
 
     >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
     (AnyOrder(items=('a', 'b')), 'c')

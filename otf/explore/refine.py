@@ -113,7 +113,7 @@ def _length(stretch: tuple[int, int]) -> int:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of its block of bisimilar states; a state that a bound cut is alone."""
+    """Return for each state the number of its block of bisimilar states; a state cut off by a bound is alone."""
     seen: dict[Any, int] = {}
     labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
     rows = [

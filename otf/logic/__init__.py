@@ -160,9 +160,9 @@ def for_all(*sources_and_function: object, values: Values | None = None) -> Quan
 def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
     """Return the property that a function is true of all values: `for_all(range(3), lambda i: ...)`.
 
-    The function is the last argument. The arguments before it are sources of values for the function's first
-    parameters: types, iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the
-    values of their declared types, or the values that the keyword `values` gives for a type.
+    The function is the last argument. The arguments before the function are sources of values for its first parameters:
+    types, iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the values of
+    their declared types, or the values that the keyword `values` gives for a type.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -310,8 +310,8 @@ def minimal(
 ) -> Waiting[tuple[Assignment, Trial]]:
     """Return the first tuple of arguments that fails, in the order from small to large values, with its values by name.
 
-    Without a seed, the search has used that order, so it has already found this tuple. With a seed, the search shuffles
-    the tuples within blocks; `minimal` then tries the earlier tuples of the block with the failure.
+    A search without a seed tries the tuples in that order, so it has already found this tuple. A search with a seed
+    shuffles the tuples within blocks; `minimal` then tries the earlier tuples of the block with the failure.
     """
     table = subject.table
     start = place if seed is None else block_start(place)

@@ -76,9 +76,9 @@ class Quantified(Property):
     """The property that a `function` is true of all, or of some, arguments in a `table`; see `for_all` and `exists`.
 
     Each row of the table is a tuple of arguments. `join` combines the truths of two rows. `usual` is the truth of an
-    empty table: true for `for_all`, false for `exists`. The first row that surely has the opposite truth ends the
-    evaluation. If no row decides and some remain untried, the result is not sure. `req` has the ids of the requirements
-    that the property states.
+    empty table: true for `for_all`, false for `exists`. The evaluation ends at the first row that surely has the
+    opposite truth. The result is not sure if no row decides and some rows remain untried. `req` has the ids of the
+    requirements that the property states.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -152,7 +152,7 @@ def finish(steps: Waiting[T]) -> T:
 
 
 async def answered(steps: Waiting[T]) -> T:
-    """Return the result of an evaluation on the event loop: await what it yields, and send it the outcome."""
+    """Return the result of an evaluation on the event loop, which awaits whatever the evaluation yields."""
     try:
         waits_for = next(steps)
         while True:

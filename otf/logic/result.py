@@ -32,7 +32,7 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "both hold". A failure that is sure decides before an unsure one; rejections are ignored."""
+    """Return the truth of "both hold". A sure failure decides before an unsure failure; rejections are ignored."""
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
         return max(failing, key=lambda each: each.sure)
@@ -41,7 +41,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "at least one holds". A part that surely holds decides before one that is not sure."""
+    """Return the truth of "at least one holds". A part that surely holds decides before an unsure part."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)

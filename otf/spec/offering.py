@@ -33,8 +33,8 @@ class Elapse:
 
     List an `Elapse` among the inputs of a spec to try on purpose what happens after a timer. If `step` yields nothing
     for an `Elapse`, the model allows the wait, and its state stays the same; timers run on and may expire during the
-    wait. If `step` yields transitions, they happen when the wait begins, and their outputs may come until it ends.
-    `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
+    wait. If `step` yields transitions for an `Elapse`, they happen when the wait begins, and their outputs may come
+    until the wait ends. `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)
@@ -53,7 +53,7 @@ class Elapse:
 class Idle(Elapse):
     """A wait that otf adds to a path if the duration of the path matters; otf does not ask the model about an `Idle`.
 
-    For instance, if a device fails 50 seconds after power-on whatever otf sends, the shrunk path has an `Idle`.
+    For instance, the shrunk path has an `Idle` if a device fails 50 seconds after power-on, whatever otf sends.
 
     >>> Idle(50.0)
     Idle(seconds=50.0)

@@ -64,7 +64,7 @@ class Where:
     """Any output for which the function `test` returns true; `says` describes these outputs in the text of a failure.
 
     `examples` are outputs that the test accepts; otf sends them if it serves the model as a system. Without `examples`,
-    otf looks for outputs among similar values.
+    otf looks for accepted outputs among values similar to those of the model.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says
     'a welcome'

@@ -46,7 +46,7 @@ class Within:
     """The inputs of a spec that was made from another spec, by adding to the states or by removing inputs.
 
     `inner` returns the state of the other spec within a state of the new one. `allow` returns whether the new spec has
-    an input, too.
+    an input of the other spec.
     """
 
     def __init__(

@@ -66,9 +66,9 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 def start(name: str, lo: float, hi: float) -> TimerStart:
     """Return the start of a timer, for the `timers=` of a transition; the timer expires `lo` to `hi` seconds later.
 
-    A timer runs until it expires, or until a transition stops or restarts it. When it expires, a transition of `emits`
-    that names the timer happens: `goto(state, output, after="session")`. `start` raises ModelError for an invalid time
-    window.
+    A timer runs until it expires, or until a transition stops or restarts it. When a timer expires, a transition of
+    `emits` that names the timer happens: `goto(state, output, after="session")`. `start` raises ModelError for an
+    invalid time window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)

@@ -147,9 +147,9 @@ class Suite:
     """A test suite: its `paths` are lists of inputs, and its `words` are the same paths as numbers of inputs.
 
     `machine` is the machine whose inputs the words number. `name` is the name of the model. `method` is the name of the
-    method that made the suite. `guarantee` says in words what passing proves. `notes` say how the machine differs from
-    the model. `ignores` is true if the paths may have inputs that the model does not specify; the system has to ignore
-    these inputs.
+    method that made the suite. `guarantee` says in words what a system proves by passing the suite. `notes` say how the
+    machine of the suite differs from the model. `ignores` is true if the paths may have inputs that the model does not
+    specify; the system has to ignore these inputs.
 
     >>> from otf.models.coffee import coffee
     >>> made = suite(coffee, "tour")
@@ -205,9 +205,9 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
     """Return the suite of a model by one of `METHODS`; the system may have `extra` more states than the model.
 
-    The method `auto` makes the suites chain, SPY, HSI and H, and takes the cheapest; all four are n-complete.
-    `reset_cost` is the cost of a reset in inputs, for that choice. `suite` raises UsageError, with the reason, if the
-    method cannot make a suite of this model.
+    The method `auto` makes the suites chain, SPY, HSI and H, and takes the cheapest; all four are n-complete. For this
+    choice, each reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError, with the reason,
+    if the method cannot make a suite of this model.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -257,8 +257,8 @@ def wider(extra: int) -> str:
     """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
 
     The suites W, Wp and HSI are k-A-complete, where A is the cover of the model: one shortest sequence of inputs to
-    each state. Vaandrager and Melse (2025) prove this, and give counterexamples for H and SPY. With k = 0, the
-    sequences of A reach all states of such a system, so the system is no larger than the model.
+    each state. Vaandrager and Melse (2025) prove k-A-completeness, and give counterexamples for H and SPY. With k = 0,
+    the sequences of A must reach all states of the system, so the system is no larger than the model.
 
     >>> wider(1).partition(" by ")[2]
     "the suite's way to a state of the model and at most 1 input more"

@@ -44,7 +44,7 @@ class AdaptiveSuite:
     `machine` is the explored model, and `method` is the name of the method that made the tests from it. `decisions` is
     a table: each row has an input to send, and the rows that may follow. `tests` has the number of the row in which
     each test begins. `guarantee` says in words what a system proves if it passes each test `runs` times. `notes` say
-    what else matters.
+    what else limits the guarantee.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee

@@ -100,7 +100,7 @@ def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
-    """Return how many inputs lead from each state to each other; a number above that of the states if none do."""
+    """Return how many inputs lead from each state to each other; more than the number of states if none do so."""
     table, far = neighbours(machine), machine.size + 1
     return [
         [far if word is None else len(word) for word in reach(table, [state], machine.size)]

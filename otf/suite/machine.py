@@ -120,10 +120,10 @@ Word: TypeAlias = tuple[int, ...]
 class NumberedMachine:
     """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
 
-    `name` is the name of the model. `states` and `inputs` are the values that the numbers stand for; state 0 is the
-    initial one. Outputs are numbers of labels, and a tester can always distinguish different labels. `silent` is the
-    label that stands for no output. `exact` numbers the different sets of outputs that the model allows. `notes` say
-    how the machine differs from the model, and what limits a guarantee.
+    `name` is the name of the model. `states` and `inputs` are the values that the numbers of the tables stand for;
+    state 0 is the initial state. Outputs are numbers of labels, and a tester can always distinguish different labels.
+    `silent` is the label that stands for no output. `exact` numbers the different sets of outputs that the model
+    allows. `notes` say how the machine differs from the model, and what limits a guarantee.
 
     >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))
@@ -249,8 +249,8 @@ def complete_machine(machine: NumberedMachine) -> NumberedMachine:
 def minimise(machine: NumberedMachine) -> NumberedMachine:
     """Return the smallest machine with the same behaviour, in which any two states can be distinguished by inputs.
 
-    `minimise` treats an unspecified input as an output of its own. It raises UsageError if two states have different
-    outputs that no inputs can distinguish.
+    `minimise` treats an unspecified input as an output of its own. `minimise` raises UsageError if two states have
+    different outputs that no inputs can distinguish.
 
     >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
     >>> minimise(twins).size

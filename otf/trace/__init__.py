@@ -1,6 +1,6 @@
 """The record of a path as data: its events, its verdict, and their form in a trace file.
 
-Four kinds of code need this module. A model that expects the end of a port uses `Ended`. A model that handles broken
+Four kinds of code need `otf.trace`. A model that expects the end of a port uses `Ended`. A model that handles broken
 bytes uses `Undecodable`. A bench that reads another program's log (`foreign`) turns the log into the events `Sent`,
 `Seen`, `Quiet` and `Closed`. A known issue examines a `Failure`.
 """

@@ -43,9 +43,9 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 class Quiet:
     """The system is quiescent at the time `at`: it took every input in flight, and otf saw every output it emitted.
 
-    `restless` is true if the system never rests, and so may have emitted spontaneous outputs since then. `by` says how
-    otf knows of the quiescence: after a "barrier" of pings, the system may still be busy with its last ping. In older
-    traces, and if the system answers before a call of it returns, `by` is "".
+    `restless` is true if the system never rests: it may have emitted spontaneous outputs since its quiescence. `by`
+    says how otf knows of the quiescence: after a "barrier" of pings, the system may still be busy with its last ping.
+    In older traces, and if the system answers before a call of it returns, `by` is "".
 
     >>> Quiet(0.2).restless
     False
@@ -106,8 +106,8 @@ GUESSED: Final = "on past the failure: as if the expected had come, or nothing h
 class Guess:
     """The path continues after its failure at the time `at`, from a guess of the state that the system is in.
 
-    otf follows both guesses: the expected output came, or nothing happened. Later observations decide between the
-    guesses. The verdict of the path remains its first failure.
+    otf follows both guesses: the expected output came, or nothing happened. Later observations show which guess is
+    right. The verdict on the path remains its first failure.
 
     >>> Guess(at=10.0).at
     10.0

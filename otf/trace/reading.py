@@ -44,12 +44,13 @@ class TracedEvent:
 class TraceReader:
     """A `TraceReader` reads a trace line by line, and so needs little memory however long the trace is.
 
-    `name` is the name of the trace's file. `header` is available at once, and `events` yields the events. After the
-    last event, `end` is the last line of the trace; `end` is None, and `cut` is true, if the trace is cut off.
+    `name` is the name of the trace's file. `header` is the header of the trace, and `events` yields the events. After
+    the last event, `end` is the last line of the trace; `end` is None, and `cut` is true, if the trace is cut off.
     `aftermath` holds the events that came after a failure and that otf did not judge.
 
-    A long trace loses the events in its middle. `events` ends before the gap, `dropped` says how many events are lost,
-    and a second call of `events` yields those after the gap. `skip` goes to the last line instead.
+    A trace beyond a certain size lacks the events in its middle. `events` ends before the gap, `dropped` says how many
+    events are lost, and a second call of `events` yields those after the gap. `skip` reads past the remaining events,
+    to the last line of the trace.
 
     `TraceReader` raises TraceError, with the file's name and the line, for anything that it cannot read.
     """

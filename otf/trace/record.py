@@ -1,6 +1,6 @@
 """The lines of a trace file as data (header, events, end), and the digests that show whether a file was changed.
 
-Each path has one file in JSON Lines. Its lines have the fields of structlog's events (`event`, `level`, `timestamp`,
+Each path has one file in JSON Lines. The lines have the fields of structlog's events (`event`, `level`, `timestamp`,
 and others), so tools for structlog's output read traces too.
 """
 
@@ -33,12 +33,12 @@ _NAMES: Final[Mapping[type, str]] = {
 class Header:
     """The first line of a trace: all conditions that otf needs to judge the trace again and to repeat the path.
 
-    `run` is the id of this drive of the system, `path` is the number of its path in the campaign. `bench` and its
-    `parameters` name the tested system. `fingerprint` changes with the source text of the model. `versions` has the
-    versions of otf, of Python and of everything else that took part. `seed`, `strategy`, `mode` and `inputs` say how
-    otf chose inputs; `burst` is how many inputs it sent at once. `quiescence`, `latency` and `busy` are the times of
-    the bench, in seconds. `shrunk` is true if shrinking made this trace. `runs` is how many times otf drove the inputs
-    of a shrunk trace. `format` is the version of the trace format.
+    `run` is a unique id of the trace. `path` is the number of the path in its campaign. `bench` and its `parameters`
+    name the tested system. `fingerprint` changes with the source text of the model. `versions` has the versions of otf,
+    of Python and of everything else that took part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs;
+    `burst` is how many inputs it sent at once. `quiescence`, `latency` and `busy` are the times of the bench, in
+    seconds. `shrunk` is true if shrinking made this trace. `runs` is how many times otf drove the inputs of a shrunk
+    trace. `format` is the version of the trace format.
     """
 
     run: str
@@ -88,7 +88,7 @@ def header_line(header: Header, timestamp: str) -> TraceLine:
 def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
     """Return the line that stands for the events dropped from the middle of a long trace, with their number.
 
-    `inputs` is how many of these events are inputs.
+    `inputs` is how many of the dropped events are inputs.
     """
     return {"event": DROPPED, "level": "warning", "timestamp": timestamp, "events": events, "inputs": inputs}
 
@@ -168,8 +168,8 @@ def hasher() -> blake2b:
 class LineChain:
     r"""A chain of lines, each of which ends with the digest of the line before, so that any change or loss shows.
 
-    A kill or a full disk may cut a line short, and `torn` is true then. The next line begins after a line break, and
-    its digest covers the part of the cut line that was written.
+    `torn` is true if a kill or a full disk has cut a line short. The line after a cut line begins with a line break,
+    and its digest covers the part of the cut line that was written.
 
     >>> chain = LineChain()
     >>> first = chain.link(b'{"event":"started"}\n')

@@ -62,8 +62,8 @@ def counted(number: int, what: str) -> str:
 class FailureResult:
     """One kind of failure, with its `signature`, the number of `paths` that showed it, and its shortest `trace`.
 
-    `steps` is the number of inputs in that trace. `paths` is 0 if no path showed the failure, but otf drove a saved
-    failure again that did. `title` describes the failure in that trace by its values.
+    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure, driven again, showed
+    it. `title` describes the failure in that trace by its values.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -87,7 +87,7 @@ GUESSES: Final = 3  # failures after others that are shown: a wrong guess has ma
 class GuessedResult:
     """A failure (`signature`) that `count` paths showed only after an earlier failure, of the kind `after`.
 
-    After the earlier failure, these paths went on from a guess of the state. The guess may be wrong, so a
+    After the earlier failure, the paths continued from a guess of the state. The guess may be wrong, so a
     `GuessedResult` does not affect the verdict. `trace` is the first trace that shows the failure. `title` describes
     the failure in that trace by its values, `first` describes the earlier failure.
 
@@ -113,7 +113,7 @@ class GuessedResult:
 class KnownIssueResult:
     """A known issue of the bench: its description (`says`), how many `paths` showed it, and its shortest `trace`.
 
-    `steps` is the number of inputs in that trace.
+    `steps` is the number of inputs in the shortest trace.
 
     >>> KnownIssueResult("it answers late after a reset", 0).trace
     ''
@@ -131,7 +131,7 @@ class KnownIssueResult:
 
 @dataclass(frozen=True, slots=True)
 class InconclusiveResult:
-    """The number of `paths` that are inconclusive for one reason (`why`), and the `trace` of the first of them.
+    """The number of `paths` that are inconclusive for one reason (`why`), and the `trace` of the first such path.
 
     >>> InconclusiveResult("the line was lost", 2, "path-0003.jsonl").why
     'the line was lost'
@@ -154,12 +154,12 @@ class CampaignResult:
     of outputs that came after the quiescence time. `unshown` is the number of paths that passed before the campaign was
     resumed, but have no trace.
 
-    `interrupted` is true if a signal ended the campaign. `unfinished` paths, with `unfinished_steps` steps, were then
-    in progress, and no other field includes them. `parts` maps each activity of the campaign to the seconds spent on
-    it. `failed_starts` is how often otf tried a start of the system again after a pause. `devices_out` are the devices
-    that stopped answering. `trouble` is the error that ended contact with the system. `untested` is the reason why the
-    campaign tested nothing. `heard` is true if otf saw any output. `full` is true if there were more different failures
-    than otf can tell apart.
+    `interrupted` is true if a signal ended the campaign. `unfinished` paths, with `unfinished_steps` steps, were in
+    progress when the campaign was interrupted; no other field includes them. `parts` maps each activity of the campaign
+    to the seconds spent on it. `failed_starts` is how often otf tried a start of the system again after a pause.
+    `devices_out` are the devices that stopped answering. `trouble` is the error that ended contact with the system.
+    `untested` is the reason why the campaign tested nothing. `heard` is true if otf saw any output. `full` is true if
+    there were more different failures than otf can tell apart.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))

@@ -44,8 +44,8 @@ class Allowed:
 
     `changes` says for each branch how the next state differs from `state`; its entry is "" if the states are equal. If
     several inputs were in flight, `orders` gives their step numbers in the order in which the system took them.
-    `timers` says which timers of the model ran in `state`, or had just expired. `after` says for each branch which of
-    these timers causes it.
+    `timers` says which timers of the model ran in `state`, or had just expired. `after` says for each branch which
+    timer causes the branch.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -64,9 +64,9 @@ class Signature:
     """A coarse description of a failure: its `kind`, such as "wrong" or "missing", and the types of what it involves.
 
     `state`, `input`, `expected` and `seen` are the types of the model's state, the input, the expected output and the
-    output that came. `exact` has the values of these as text, if only one input was in flight. `meets` says what each
-    input does, if several inputs were in flight. `otf.trace.kinds` uses `exact` and `meets` to tell failures of one
-    signature apart.
+    output that came. `exact` has the values of state, input and outputs as text, if only one input was in flight.
+    `meets` says what each input does, if several inputs were in flight. `otf.trace.kinds` uses `exact` and `meets` to
+    tell failures of one signature apart.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -114,13 +114,13 @@ class Citation(NamedTuple):
 class Failure:
     """Why a path failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
 
-    `event` is the number of the event that no possible state allows, `step` is the number of its input. `signature`
-    describes the failure for programs, all texts are for people. `before` holds the outputs that otf saw earlier in
-    this step. If the model has time windows, `times` says which output was due when, in seconds, and `off` says how far
-    the event was outside all windows. `violates` holds the requirements of the outputs that were due but did not come.
-    `unclear` is true if there are several such requirements, and the path does not show which of them the system
-    violates. `together` is how many inputs were in flight; `step` is the last of them. `note` says anything else that
-    explains the failure.
+    `event` is the number of the event that no possible state allows. `step` is the number of the input before that
+    event. `signature` describes the failure for programs; all other texts are for people. `before` holds the outputs
+    that otf saw earlier in the failing step. If the model has time windows, `times` says which output was due when, in
+    seconds, and `off` says how far the event was outside all windows. `violates` holds the requirements of the outputs
+    that were due but did not come. `unclear` is true if `violates` has several requirements, and the path does not show
+    which of them the system violates. `together` is how many inputs were in flight; `step` is the last of them. `note`
+    says anything else that explains the failure.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -196,8 +196,8 @@ class Verdict:
     `truncated` is true if the path passed up to an input that the model does not specify. `late` has the numbers of the
     outputs that came after the quiescence time. `stalled` is the longest time in seconds that the machine kept otf or
     the system from running, on a path that failed. `judged` says how much of a path otf judged against the model's
-    times, and how much of that is in doubt. `behind` has the failures after the first; each of them may be due to a
-    wrong guess of the state. `proven` is true if the path itself shows that no stall explains its failure.
+    times, and how much of that is in doubt. `behind` has the failures after the path's first failure; each of them may
+    be due to a wrong guess of the state. `proven` is true if the path itself shows that no stall explains its failure.
 
     >>> Verdict("pass", truncated=True).failed
     False
