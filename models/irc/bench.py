@@ -31,6 +31,7 @@ KNOWN: Final = {
     "nick": known_issue(
         "ngircd 26.1 has another error for NICK without a nickname", "'461'", "'NICK'", req=IrcRule.RFC2812_5_2_431
     ),
+    "zero": known_issue("ngircd 26.1 stops answering a client after a zero byte", r"MO\x00DE"),
 }
 """The known issues that each of `ALSO` shows."""
 CONFIGURATION: Final = """\
@@ -67,7 +68,7 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
     `server` is the command line of the chat server, with {host}, {port} and {folder} in it. The folder contains
     `ngircd.conf`, a configuration for ngircd. With `also="invite"`, otf judges the answer to INVITE strictly by the
-    RFC. With `also="nick"`, the bench also sends NICK without a nickname.
+    RFC. With `also="nick"`, the bench also sends NICK without a nickname; with `also="zero"`, a zero byte.
 
     >>> bench().name
     'irc'

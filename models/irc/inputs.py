@@ -12,6 +12,7 @@ from otf.models.irc.state import CHANNEL, NO_ONE, NOWHERE, Channel
 ALSO: Final = {
     "invite": "the answer to INVITE is judged as the RFC has it",
     "nick": "NICK without a nickname",
+    "zero": "a command with a zero byte",
 }
 """Inputs not tried, or not judged strictly, by default, since ngircd departs from the RFC there."""
 
@@ -54,3 +55,5 @@ def inputs(also: str, channel: Channel) -> Iterator[Say]:
     yield from (Say(CLIENTS[-1], name, tuple(words)) for name, *words in _WRONG)
     if also == "nick":
         yield Say(CLIENTS[0], "NICK")
+    if also == "zero":
+        yield Say(CLIENTS[0], "MO\0DE", (CHANNEL,))

@@ -31,6 +31,7 @@ KNOWN_ISSUES = [
         for also in ("clear", "reset", "case", "compound")
     ),
     pytest.param("irc", "nick", marks=needs("ngircd")),
+    pytest.param("irc", "zero", marks=needs("ngircd")),
     pytest.param("chat", "close", marks=needs_module("websocket_server")),
     pytest.param("modbus", "value", marks=[needs("socat"), needs_module("pymodbus")]),
 ]
