@@ -13,24 +13,19 @@ import re
 import shlex
 import socket
 import sys
-import tempfile
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-import anyio
-
-from otf.adapter import Bench, Expect, Life, Line, Port, trace_may_set
-from otf.adapter.child import words
+from otf.adapter import Bench, Expect, Life, trace_may_set
 from otf.adapter.malformed import Disturbed
-from otf.adapters.process import open_process
-from otf.adapters.tcp import open_tcp, tcp
+from otf.adapters.tcp import tcp
 from otf.codec.malformed import Malformed
+from otf.core import Barrier
 from otf.errors import CodecError, ContactError
 from otf.framing import prompt
-from otf.models.serving import GRACE, HOST, PAUSE, chosen, expected, free_port, known_issue
+from otf.models.serving import HOST, chosen, expected, free_port, known_issue
 from otf.models.texts import text_of
 from otf.spec import Spec, Transition, Where, goto
 from otf.values import show
@@ -251,41 +246,25 @@ def bench(*, emulator: str = "", also: str = "") -> Bench:
     'elm327'
     """
     chosen(also, ALSO)
+    port = free_port(socket.SOCK_STREAM)
     return Bench.on_ports(
         name="elm327",
         known_issues=(*expected(KNOWN, also), NO_PROMPT),
         spec=elm327(also),
         codec=ElmCodec(),
-        ports={PORT: Port(partial(_emulated, emulator), "tcp", FRAMING, partial(tcp, framing=FRAMING))},
+        ports={PORT: tcp(f"{HOST}:{port}", framing=FRAMING, within=READY)},
         inputs="uioco",
-        life=Life(inband=[(PORT, b"ATZ"), Expect(PORT, rb"ELM327 v", 5.0)]),
+        life=Life(
+            server=lambda: (emulator or _own()).replace("{port}", str(port)),
+            keep=True,
+            inband=[(PORT, b"ATD"), Expect(PORT, rb"OK", 5.0)],
+        ),
+        # the chip answers each command, and ends the answer with a prompt
+        barrier=Barrier({}, lambda _, output: isinstance(output, ElmAnswer)),
         quiescence=0.15,
         latency=0.05,
         busy=0.1,
     )
-
-
-@asynccontextmanager
-async def _emulated(command: str) -> AsyncGenerator[Line, None]:
-    port = free_port(socket.SOCK_STREAM)
-    with tempfile.TemporaryDirectory(prefix="otf-elm327-") as folder:
-        argv = words((command or _own()).replace("{port}", str(port)))
-        async with open_process(argv, ready=None, cwd=folder, grace=GRACE), _connected(port) as line:
-            yield line
-
-
-@asynccontextmanager
-async def _connected(port: int) -> AsyncGenerator[Line, None]:
-    """Connect once: the emulator serves one connection after another, and a probe would take the first."""
-    async with AsyncExitStack() as stack:
-        with anyio.fail_after(READY):
-            while True:
-                try:
-                    line = await stack.enter_async_context(open_tcp((HOST, port), FRAMING))
-                    break
-                except ContactError:
-                    await anyio.sleep(PAUSE)
-        yield line
 
 
 def _own() -> str:
@@ -295,4 +274,4 @@ def _own() -> str:
             "allows your use, or name another program with --set emulator='COMMAND {port}'"
         )
         raise ContactError(message)
-    return f"{shlex.quote(sys.executable)} -m elm -n {{port}} -s car -b output"
+    return f"{shlex.quote(sys.executable)} -m elm -n {{port}} -s car -b /dev/null"

@@ -82,3 +82,8 @@ class UbootCodec:
 def prompts() -> Framing:
     """Return the framing: up to the prompt, or to the countdown."""
     return prompt(PROMPT, COUNTDOWN, keep=True)
+
+
+def ends_answer(_port: str, output: object) -> bool:
+    """Return whether the board says nothing more after an output: it does only after an interruption."""
+    return isinstance(output, Countdown) or (isinstance(output, Answer) and output.echo != "<INTERRUPT>")

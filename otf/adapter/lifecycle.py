@@ -31,7 +31,8 @@ INSTEAD: Final = "give the bench a command for it: life=Life(actions={{{!r}: {{P
 class Lasting:
     """What lasts from one path to the next: the server if it is kept, and how often the power was cycled.
 
-    `saved`: there is a snapshot of the system. With a snapshot, only one path at a time has its `turn`.
+    `saved`: there is a snapshot of the system. With a snapshot, or a kept server that `inband` resets, only one path at
+    a time has its `turn`.
     """
 
     server: Server | None = None
@@ -53,7 +54,7 @@ class Life:
     Attributes:
         flash: The image that otf writes to the board, only before the first path.
         reset: The hook (a script or a function) that puts the test bed in order before otf opens the ports.
-        server: The program that otf starts for each path, in a session of its own.
+        server: The program that otf starts for each path, in a session of its own, or a function that returns it.
         ready: How otf sees that the server is up: a line that it prints, a pattern (`re.compile`) in a line, a port
             (`Listening`), or a function. With None, the server is ready at once.
         inband: The frames, each with its port, that bring the system into its initial state once the ports are open; at
@@ -67,8 +68,8 @@ class Life:
         timeout: The longest time of each hook and of the start.
         grace: The time after which otf kills what is left of the server after a path.
         env: The environment of the server.
-        keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. If that
-            fails, otf starts the server again.
+        keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. Such
+            paths take turns. If the reset fails, otf starts the server again.
         power: The hook that cycles the power if starting a kept server again fails, too.
         power_cycles: How often otf may use `power` in the life of the bench.
         speed: How many times as fast as real time the system's clocks run, under libfaketime. It applies to `server`
@@ -87,7 +88,7 @@ class Life:
 
     flash: Flash | None = None
     reset: Hook | None = None
-    server: Program | None = None
+    server: Program | Callable[[], Program] | None = None
     ready: Ready | None = None
     inband: Sequence[tuple[str, bytes] | Expect] = ()
     settle: float = 0.0
@@ -129,7 +130,7 @@ class Life:
 async def living(life: Life, connect: Connected) -> AsyncGenerator[OpenLines, None]:
     """Bring a system to life and connect to it. Raises ContactError if that fails."""
     async with AsyncExitStack() as stack:
-        if life.snapshot is not None:
+        if life.snapshot is not None or (life.keep and life.inband):
             await stack.enter_async_context(life.lasting.turn)
         if life.flash is not None:
             await life.flash.once()
@@ -243,7 +244,7 @@ async def _server(life: Life, attempt: AsyncExitStack) -> Server | None:
     if campaign is not None and kept is not None and not kept.child.ended():
         return kept
     await _dropped(life)
-    server = Server(life.server, life.env, life.ready)
+    server = Server(life.server() if callable(life.server) else life.server, life.env, life.ready)
     if campaign is None:
         attempt.push_async_callback(_stopped, server, life.grace)
     else:

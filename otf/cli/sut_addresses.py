@@ -43,13 +43,19 @@ _INPROCESS: Final = "inprocess"
 
 
 def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
-    """Return the bench with ports at other addresses, given as PORT=URL; a URL alone if there is one port."""
+    """Return the bench with ports at other addresses, given as PORT=URL; a URL alone if there is one port.
+
+    If none of its ports is left where the bench has it, the bench's own server is not started.
+    """
     ports = dict(bench.ports)
     for text in suts or ():
         name, url = _named(bench, text)
         ports[name] = opener(url, ports[name])
     moved = any(_kind(bench.ports[name]) == _INPROCESS != _kind(port) for name, port in ports.items())
-    changed = replace(bench, ports=ports) if suts else bench
+    life = bench.life
+    if life is not None and all(port is not bench.ports[name] for name, port in ports.items()):
+        life = replace(life, server=None, ready=None)
+    changed = replace(bench, ports=ports, life=life) if suts else bench
     # a system in this process has no latency; over a wire it has some, which the user may set
     return replace(changed, quiescence=None, latency=0.002, busy=0.002) if moved and not bench.latency else changed
 

@@ -94,6 +94,9 @@ class Barrier:
     proves that a port without a ping is quiet, so no spontaneous output may come there. The model must mention neither
     pings nor their answers.
 
+    Without pings, `pong` returns whether an output of the model ends an answer, as a prompt does. After it, and before
+    the first input, the system must say nothing.
+
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
     >>> barrier.pong("tcp", b"pong")
     True
@@ -152,6 +155,10 @@ class Pings:
         if not self._unanswered[port]:
             self._waiting.discard(port)
         return True
+
+    def ends(self, seen: Seen) -> bool:
+        """Return whether an output ends an answer, so that no ping is needed."""
+        return not self.barrier.pings and self.barrier.pong(seen.port, seen.output)
 
     @property
     def done(self) -> bool:

@@ -88,7 +88,7 @@ class Session:
         # the most inputs in flight together, none of them known to have been taken
         self.together: int = 0
         # spontaneous outputs may come at once: such a run first looks at what is there
-        quiet = not oracle.model.spontaneous(oracle.model.initial)
+        quiet = (barrier is not None and not barrier.pings) or not oracle.model.spontaneous(oracle.model.initial)
         self.moment: Moment = Moment(Monitor(oracle), self.times, quiet=quiet)
 
     @property
@@ -228,10 +228,16 @@ class Session:
         """Return whether an output is the answer to a ping; such an answer is not an event."""
         return self.pings is not None and self.pings.answered(seen)
 
+    def ended(self, seen: Seen) -> Quiet | None:
+        """Return quiescence, already judged, if an output ends an answer; the caller records it."""
+        ends = self.pings is not None and self.verdict is None and self.pings.ends(seen)
+        return self._proven(seen.at) if ends else None
+
     def proven(self, at: float) -> Quiet | None:
         """Return quiescence, already judged, if the answers to all pings have proven it; the caller records it."""
-        if self.pings is None or not self.pings.done:
-            return None
+        return self._proven(at) if self.pings is not None and self.pings.done else None
+
+    def _proven(self, at: float) -> Quiet:
         event = Quiet(at, by="barrier")
         self.tell(event)
         return event

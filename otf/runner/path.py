@@ -176,6 +176,11 @@ class Conduct:
             self._lookout.sample()
             self._tell_stalls()
         self._tell(event, raw)
+        self._record_proven(self.session.ended(event) if isinstance(event, Seen) else None)
+
+    def _record_proven(self, quiet: Quiet | None) -> None:
+        if quiet is not None:
+            self._record(quiet)
 
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, whose times never decrease

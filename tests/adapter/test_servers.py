@@ -301,7 +301,7 @@ async def test_a_server_lives_for_a_campaign() -> None:
     def health() -> bool:
         return not (fails and fails.pop())
 
-    life = Life(server=command(port, "tcp"), ready=Listening(port), keep=True, health=health, grace=0.05)
+    life = Life(server=lambda: command(port, "tcp"), ready=Listening(port), keep=True, health=health, grace=0.05)
     pids: list[int] = []
     async with keeping():
         for step in range(4):
@@ -315,6 +315,26 @@ async def test_a_server_lives_for_a_campaign() -> None:
     async with bench(life, tcp(f"{HOST}:{port}")).open():
         assert life.lasting.server is None  # outside of a campaign there is nothing to keep it for
     assert not before.lasting_leaks()
+
+
+@pytest.mark.parametrize(("inband", "most"), [((("p", b"clear"),), 1), ((), 2)])
+async def test_paths_on_a_kept_system_that_is_reset_over_its_ports_take_turns(
+    inband: tuple[tuple[str, bytes], ...], most: int
+) -> None:
+    """The reset of one would change the state of another; without such a reset they run at once."""
+    life, there, seen = Life(keep=True, inband=inband), set[int](), list[int]()
+
+    async def path(number: int) -> None:
+        async with bench(life, inprocess(lambda: lambda _: None)).open():
+            there.add(number)
+            seen.append(len(there))
+            await anyio.wait_all_tasks_blocked()
+            there.discard(number)
+
+    async with anyio.create_task_group() as group:
+        for number in range(2):
+            group.start_soon(path, number)
+    assert max(seen) == most
 
 
 @pytest.mark.real

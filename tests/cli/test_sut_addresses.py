@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from otf.adapter import Bench, Opener, Port
+from otf.adapter import Bench, Life, Opener, Port
 from otf.adapters import inprocess, process, serialport, tcp
 from otf.cli.benches import load, parameters
 from otf.cli.sut_addresses import addressed, opener
@@ -93,6 +94,16 @@ def test_a_port_is_named_where_there_are_several() -> None:
             addressed(two, [text])
     single = addressed(bench(line=tcp("127.0.0.1:1")), ["udp://127.0.0.1:3?bind=127.0.0.1:0"])
     assert port(single, "line").kind == "udp"
+
+
+def test_a_system_at_another_address_needs_no_server() -> None:
+    """The bench's own is started as long as it has one of the ports."""
+    two = bench(one=tcp("127.0.0.1:1"), two=tcp("127.0.0.1:2"))
+    two = replace(two, life=Life(server="serve", ready="ready", keep=True))
+    for suts, server in ((["one=udp://127.0.0.1:3"], "serve"), (["one=udp://127.0.0.1:3", "two=tcp://h:4"], None)):
+        life = addressed(two, suts).life
+        assert life is not None
+        assert (life.server, life.keep) == (server, True)
 
 
 def test_a_bench_that_finds_its_system_by_itself_says_so() -> None:

@@ -49,6 +49,16 @@ def test_answers_to_pings_are_quiescence() -> None:
     assert played.verdict.outcome == "pass"
 
 
+def test_an_output_that_ends_an_answer_is_quiescence() -> None:
+    """A prompt, say: nothing is pinged, and only an input without an answer takes the minute."""
+    prompting = Barrier({}, lambda _, output: output == "b.said")
+    tested = replace(_bench(lambda frame: [(0.05, "b", b"said")] if frame == b"say" else []), barrier=prompting)
+    played = play(tested, "a.say", "a.say", "a.whisper")
+    says = ["0 > a.say", "0.05 < b.said", "0.05 quiet", "0.05 > a.say", "0.1 < b.said", "0.1 quiet"]
+    assert played.script == [*says, "0.1 > a.whisper", "60.1 quiet"]
+    assert played.verdict.outcome == "pass"
+
+
 HUNDRED: Final = 100
 
 
