@@ -1,6 +1,6 @@
 """A name server with one zone as a model, over UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
 
-Run it with `otf run dns`, against dnslib from PyPI.
+`otf run dns` tests the name server dnslib, from PyPI.
 """
 
 from otf.models.dns.bench import bench

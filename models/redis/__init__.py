@@ -1,6 +1,7 @@
 """A redis server as a model: strings, lists, transactions, and messages to subscribers, with three clients.
 
-Run it with `otf run redis`. To test expiring keys, the bench sends waits (`Elapse`) as inputs.
+`otf run redis` tests a redis server, and `otf run redis --set server=fakeredis` tests fakeredis, from PyPI. To test
+expiring keys, the bench sends waits (`Elapse`) as inputs.
 """
 
 from otf.models.redis.bench import bench

@@ -1,6 +1,6 @@
 """An SMTP mail server as a model, after RFC 5321: sessions, mail transactions, and accepted mails.
 
-Run it with `otf run smtp`, against aiosmtpd from PyPI.
+`otf run smtp` tests the mail server aiosmtpd, from PyPI.
 """
 
 from otf.models.smtp.bench import bench

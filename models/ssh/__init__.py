@@ -1,6 +1,6 @@
 """An SSH server as a model: key exchange, services, authentication and channels, after RFC 4252, 4253 and 4254.
 
-Run it with `otf run ssh`, against paramiko from PyPI.
+`otf run ssh` tests the SSH server of paramiko, from PyPI.
 """
 
 from otf.models.ssh.bench import bench

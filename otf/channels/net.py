@@ -235,7 +235,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules of a net; several of them may affect one message."""
+    """All rules of a net; several rules may affect one message."""
 
     rules: tuple[Rule, ...]
 

@@ -205,7 +205,7 @@ def _text_arrow(text: str, room: int, *, right: bool, ended: bool) -> str:
 
 
 def mermaid(chart: Chart) -> str:
-    """Return a sequence chart as lines of Mermaid.
+    """Return a sequence chart as text in the language of Mermaid, which GitHub draws in Markdown.
 
     >>> from otf.report.sequence import chart
     >>> from otf.trace.events import Quiet, Seen, Sent

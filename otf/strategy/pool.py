@@ -35,7 +35,7 @@ PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
 
 
 def endless() -> Callable[[], bool]:
-    """Return the patience of a simulated system."""
+    """Return the patience of a simulated system, which waits for its next input without limit."""
     return bool
 
 
