@@ -274,4 +274,5 @@ def _own() -> str:
             "allows your use, or name another program with --set emulator='COMMAND {port}'"
         )
         raise ContactError(message)
-    return f"{shlex.quote(sys.executable)} -m elm -n {{port}} -s car -b /dev/null"
+    # without its own configuration, which writes logs into this folder, and without a module of this folder
+    return f"env ELM_LOG_CFG=none {shlex.quote(sys.executable)} -P -m elm -n {{port}} -s car -b /dev/null"

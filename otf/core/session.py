@@ -228,16 +228,11 @@ class Session:
         """Return whether an output is the answer to a ping; such an answer is not an event."""
         return self.pings is not None and self.pings.answered(seen)
 
-    def ended(self, seen: Seen) -> Quiet | None:
-        """Return quiescence, already judged, if an output ends an answer; the caller records it."""
-        ends = self.pings is not None and self.verdict is None and self.pings.ends(seen)
-        return self._proven(seen.at) if ends else None
-
-    def proven(self, at: float) -> Quiet | None:
-        """Return quiescence, already judged, if the answers to all pings have proven it; the caller records it."""
-        return self._proven(at) if self.pings is not None and self.pings.done else None
-
-    def _proven(self, at: float) -> Quiet:
+    def proven(self, at: float, seen: Seen | None = None) -> Quiet | None:
+        """Return quiescence, already judged, if all pings are answered, or if an output `seen` ends an answer."""
+        pings, over = self.pings, self.verdict is not None
+        if pings is None or not (pings.done if seen is None else pings.ends(seen) and not over):
+            return None
         event = Quiet(at, by="barrier")
         self.tell(event)
         return event

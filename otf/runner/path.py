@@ -166,9 +166,7 @@ class Conduct:
         event, raw = self._event(arrived)
         if self.session.pings is not None and isinstance(event, Seen) and self.session.pong(event):
             # comes before asking the model, which does not allow the answer to a ping; that must not look like a stall
-            proven = self.session.proven(event.at)
-            if proven is not None:
-                self._record(proven)
+            self._record(self.session.proven(event.at))
             return
         self._tell_stalls()
         if self._model.timed and not self.session.monitor.would(event):
@@ -176,11 +174,8 @@ class Conduct:
             self._lookout.sample()
             self._tell_stalls()
         self._tell(event, raw)
-        self._record_proven(self.session.ended(event) if isinstance(event, Seen) else None)
-
-    def _record_proven(self, quiet: Quiet | None) -> None:
-        if quiet is not None:
-            self._record(quiet)
+        if isinstance(event, Seen):
+            self._record(self.session.proven(event.at, event))
 
     def _event(self, arrived: Arrived) -> tuple[Seen | Closed, bytes | None]:
         # an arrival from before the last input comes after it in the trace, whose times never decrease
@@ -326,9 +321,7 @@ class Conduct:
             # a process seen asleep is not stopped, and other losses are still reported at the end
             if not observed and (lost := self.wire.lost()):
                 raise Undecided(f"{AT_FAULT}: {lost}")
-            believed = self.session.silence(at, "observed" if observed else "timed")
-            if believed is not None:
-                self._record(believed)
+            self._record(self.session.silence(at, "observed" if observed else "timed"))
 
     def _tell(self, event: Event, raw: bytes | None = None) -> None:
         if self._model.timed:
@@ -344,7 +337,9 @@ class Conduct:
             self.session.tell(event)
             self.record(event)
 
-    def _record(self, event: Event, raw: bytes | None = None, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+    def _record(self, event: Event | None, raw: bytes | None = None, **more: Any) -> None:  # noqa: ANN401 -- JSON data
+        if event is None:
+            return
         if self._model.timed:
             # a replay that judges windows must know how late the tester was
             more["slack"] = self.session.monitor.slack
