@@ -176,8 +176,8 @@ class NetTrouble:
     """What a net may do to a message.
 
     If `lost` is true, the net may lose the message. The net may deliver up to `copies` more copies of the message. If
-    `held` is true, later messages may overtake the message. A held message or a copy arrives before the system takes
-    more than `late` further inputs, and within `delay` seconds.
+    `held` is true, the net may delay the message, so that later messages overtake it. A held message or a copy arrives
+    before the system takes more than `late` further inputs, and within `delay` seconds.
     """
 
     lost: bool = False

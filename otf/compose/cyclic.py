@@ -23,8 +23,8 @@ COUNTED: Final = 1 << 32
 class Cycling(Generic[State]):
     """The `state` of a model with a cyclic message, together with how far the cyclic message has come.
 
-    The `number` is that of the next message. The `period` says how many of the `over` periods have passed whose mean
-    otf checks next.
+    The `number` is that of the next message. The `period` counts the messages since otf last checked the mean of
+    several periods.
 
     >>> Cycling("on", 3, 1)
     'on' | message 3

@@ -113,7 +113,7 @@ State = TypeVar("State")
 class Guided(Generic[State]):
     """A `state` of a model, together with the state of its scenario (`at`).
 
-    `at` is None once the path has left the scenario.
+    The state of the scenario is None once the path has left the scenario.
 
     >>> Guided("idle", None)
     'idle' | left

@@ -147,8 +147,8 @@ class Gathered:
     The campaign began at the day and time `started`. `interrupted` is true if a signal ended the campaign. The
     `unfinished` list has the number of inputs of each interrupted path; otf does not use an interrupted path for the
     verdict. The system failed to start `failed_starts` times, and otf tried again. The error that ended the contact
-    with the system is `trouble`. The `parts` say how many seconds the campaign spent on what, for example on starting
-    the system. The text `time` says on what the paths spent their time.
+    with the system is `trouble`. The `parts` say how many seconds each part of the campaign took, for example the
+    starts of the system. The text `time` says on what the paths spent their time.
 
     >>> from otf.core import Model
     >>> from otf.models.coffee import coffee

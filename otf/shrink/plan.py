@@ -200,7 +200,7 @@ class Ahead:
     `make` returns the search, and must return an equal search on each call. To get the next candidate before the
     earlier candidates have ended, `Ahead` guesses the results of the earlier candidates. `expected` returns the issue
     that a failing candidate most likely shows. `fails` is a candidate that most likely fails. The `bets` are the
-    guessed results, one for each candidate except the last.
+    guessed results, one for each unfinished candidate except the last.
 
     >>> from otf.core import Symbol
     >>> from otf.shrink import AllowedInputs, Issue

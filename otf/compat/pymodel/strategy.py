@@ -57,7 +57,7 @@ def _kind(name: str, select: SelectAction, random: Random) -> StrategyKind:
 def tidying(strategy: str | StrategyKind, after: int) -> StrategyKind:
     """Return a strategy that takes only cleanup actions after `after` steps, until the path may end.
 
-    Give the campaign more steps than `after`, so that steps are left for the cleanup. The number of these steps
+    Give the campaign more steps than `after`, so that steps are left for the cleanup. The number of cleanup steps
     corresponds to PyModel's option `-c`.
 
     >>> tidying("random", after=20).name
