@@ -151,7 +151,7 @@ def test_a_field_gets_its_part_of_the_text_of_its_class(site: Path) -> None:
     """The entry of a field says what the docstring of its class says about it."""
     text = (site / "reference" / "otf.html").read_text(encoding="utf-8")
     entry = text.partition('id="otf.Bench.quiescence"')[2].partition('class="doc doc-object ')[0]
-    assert "seconds of silence after which no output is expected" in entry
+    assert "seconds of silence after which otf expects no output" in entry
 
 
 SIGNED = re.compile(
