@@ -270,6 +270,7 @@ class Campaign:
         return path._replace(result=replace(path.result, passed=passed))
 
     async def _again(self, lane: int, failing: PathResult, first: str, *, strict: bool) -> ConfirmedPath:
+        self.listener.confirming(failing.number)
         run = partial(self._executor.confirm, lane, failing, first, self._deadline, strict=strict)
         return await self._starts.reach(failing.number, run)
 

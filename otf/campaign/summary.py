@@ -286,6 +286,9 @@ class Listener:
     def path(self, result: PathResult, summary: Summary) -> None:
         """Take a finished path."""
 
+    def confirming(self, number: int) -> None:
+        """Take a path that failed, before otf drives it again to confirm its failure."""
+
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Take a path that could not reach the system; otf drives it again after a pause in seconds."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from otf.report.failures import KINDS
+from otf.report.failures import KINDS, as_known
 from otf.report.gather import Gathered, ReportedFailure
 from otf.report.markup import MARK, Markup, joined, tag, text
 from otf.trace.explain import explanation
@@ -113,7 +113,7 @@ def _known_case(known: KnownIssueResult, found: ReportedFailure | None, suite: s
     return tag(
         "testcase",
         tag("skipped", message=shown) if known.paths else "",
-        tag("system-out", "the known issue did not occur" if found is None else _explained(found)),
+        tag("system-out", "the known issue did not occur" if found is None else as_known(_explained(found))),
         classname=suite,
         name=f"known issue: {known.says}",
         time="0",
@@ -181,8 +181,16 @@ def markdown(gathered: Gathered) -> str:
     blocks = [
         Markup(f"<!-- {MARK} -->"),
         tag("h3", _line(f"{gathered.header.bench}: {gathered.result.headline}")),
-        *(block for _, found in shown for block in _failure_blocks(tag("code", _line(title(found.failure))), found)),
-        *(block for says, found in known for block in _failure_blocks(_line(f"known issue: {says}"), found)),
+        *(
+            block
+            for _, found in shown
+            for block in _failure_blocks(tag("code", _line(title(found.failure))), found, _explained(found))
+        ),
+        *(
+            block
+            for says, found in known
+            for block in _failure_blocks(_line(f"known issue: {says}"), found, as_known(_explained(found)))
+        ),
         *([tag("p", f"… and {counted(left, 'other kind')} of failure")] if left else []),
         tag("ul", *(tag("li", _line(each)) for each in _details(gathered))),
     ]
@@ -191,11 +199,11 @@ def markdown(gathered: Gathered) -> str:
     return "\n".join([head, "\n\n".join(rest), ""])
 
 
-def _failure_blocks(what: Markup, found: ReportedFailure) -> Iterator[Markup]:
+def _failure_blocks(what: Markup, found: ReportedFailure, told: str) -> Iterator[Markup]:
     count = f"({counted(found.count, 'path')}, {counted(found.steps, 'step')})"
     summary = tag("summary", what, f" {count}")
     yield joined(Markup("<details>"), summary)
-    yield tag("pre", _explained(found))
+    yield tag("pre", told)
     yield Markup("</details>")
 
 

@@ -221,6 +221,15 @@ def _card(  # noqa: PLR0913 -- what a card shows of a failure
     )
 
 
+def as_known(told: str) -> str:
+    """Return the explanation of a failure as that of a known issue, which fails no campaign.
+
+    >>> as_known("FAIL (missing): …")
+    'known issue (missing): …'
+    """
+    return told.replace("FAIL", "known issue", 1)
+
+
 def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
     r"""Return the lines of an explanation, wrapped to a width, as pairs of the name of a colour and the line.
 
@@ -234,7 +243,7 @@ def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
 def _coloured(found: ReportedFailure, width: int, where: str, *, excused: bool) -> Markup:
     seen = f"\n  its bytes:       {found.bytes}" if found.bytes else ""
     said = explanation(Verdict("fail", found.failure), found.events, width) + seen
-    told = toned(said.replace("FAIL", "known issue", 1) if excused else said, width)
+    told = toned(as_known(said) if excused else said, width)
     tones = {"fail": "known"} if excused else {}
     shown = (tag("span", f"{each}\n", class_=tones.get(tone, tone)) if tone else f"{each}\n" for tone, each in told)
     label = f"failure {address(Path(found.file))} in words"

@@ -41,12 +41,13 @@
     place("verdict").className = `verdict ${state.tone}`;
     const number = (count) => count.toLocaleString("en");
     say("paths", state.traces === null ? number(state.paths) : `${number(state.paths)} of ${number(state.traces)}`);
-    for (const name of ["steps", "met", "kinds", "known", "undecided"]) {
+    for (const name of ["steps", "met", "failed", "kinds", "known", "undecided"]) {
       const label = place(name).nextElementSibling;
       label.dataset.many ??= label.textContent;
       label.textContent = state[name] === 1 ? label.dataset.many.replace(/s(?= |$)/u, "") : label.dataset.many;
       say(name, state[name] === null ? "not counted" : number(state[name]));
     }
+    if (state.met !== null && state.states) say("met", `${number(state.met)} of ${number(state.states)}`);
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
     say("left", state.done ? "done" : state.left === null ? "unknown" : `about ${clock(state.left)}`);

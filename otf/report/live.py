@@ -15,6 +15,7 @@ _CARDS: Final = {
     "passed": "time so far",
     "left": "time left",
     "met": "states met",
+    "failed": "paths that failed",
     "kinds": "kinds of failure",
     "known": "known issues",
     "undecided": "inconclusive paths",

@@ -81,6 +81,9 @@ def test_what_confirms_a_failure_is_not_driven_once_more(tmp_path: Path) -> None
     each = list[int]()
 
     class Counting(Listener):
+        def confirming(self, number: int) -> None:
+            each.append(-number)
+
         def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
             del group, length
             each.append(transitions)
@@ -88,6 +91,7 @@ def test_what_confirms_a_failure_is_not_driven_once_more(tmp_path: Path) -> None
     summary = run(bench(TEA), tmp_path, Counting(), mode="eager", seed=4, steps=200, traces=1)
     [group] = summary.failures.values()
     assert (group.tries, group.shrunk is not None) == (1, True)
+    assert each.pop(0) == -1  # the path that is confirmed
     assert group.first.steps > 10 > each[0]
     assert group.shrunk is not None
     assert judged(group.shrunk.trace).header.shrunk

@@ -38,6 +38,9 @@ def campaign(tmp_path: Path) -> Campaign:
     return Campaign(bench(), Settings(out=tmp_path / "out", traces=4, reference="coffee"))
 
 
+FAILURE = Failure(Signature("wrong", "int", "Button", "Coffee", "Tea"), 3, 2, "Button()", "Tea()", "line")
+
+
 def view() -> View:
     """What a chooser sees at the start of a coffee machine."""
     oracle = Oracle(Model(coffee))
@@ -313,11 +316,38 @@ def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
 def test_the_paths_under_way_are_named(campaign: Campaign) -> None:
     """Which paths run, at which step, and the seed: whoever watches can drive the same again."""
     watching = LiveFigures(campaign, Listener())
-    assert watching.state()["now"] == "no path is under way: the system is starting, or a failure is being confirmed"
+    assert watching.state()["now"].startswith("no path is under way: the system is starting, or a failure is about to")
     for number in (1, 1, 2, 3, 4, 5):
         watching.enabled(number, view())
     told = "running: path 1, step 2; path 2, step 1; path 3, step 1; path 4, step 1; and 1 more (seed 0)"
     assert watching.state()["now"] == told
+
+
+def test_the_path_of_a_failure_is_named(campaign: Campaign) -> None:
+    """While its failure is confirmed, on whichever process, and while it is shrunk; then it is a path that failed."""
+    inner = Mock(spec=Listener)
+    watching = LiveFigures(campaign, inner)
+    watching.enabled(2, view())
+    watching.confirming(1)
+    inner.confirming.assert_called_once_with(1)
+    assert watching.state()["now"] == "running: path 1, its failure is being confirmed; path 2, step 1 (seed 0)"
+    campaign.summary.add(failing := replace(result(), verdict=Verdict("fail", FAILURE)))
+    watching.path(failing, campaign.summary)
+    assert (watching.state()["now"], watching.state()["failed"]) == ("running: path 2, step 1 (seed 0)", 1)
+    [group] = campaign.summary.failures.values()
+    watching.shrinking(group, 1, 7)
+    assert watching.state()["now"] == "shrinking the failure of path 1: 20 -> 1 step, 7 inputs sent"
+    watching.failure(group)
+    assert watching.state()["now"] == "running: path 2, step 1 (seed 0)"
+
+
+def test_states_of_a_small_model_are_a_share(campaign: Campaign) -> None:
+    """Of a larger model nobody knows how many there are, and the page does not say."""
+    watching = LiveFigures(campaign, Listener())
+    assert watching.state()["states"] == 0
+    watching.count_states()
+    watching.enabled(1, view())
+    assert (watching.state()["met"], watching.state()["states"]) == (1, 3)
 
 
 class Hearing(Listener):

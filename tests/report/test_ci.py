@@ -51,6 +51,8 @@ def test_junit() -> None:
     assert "shown by: 1 path, trace: out/path-0002.jsonl" in (failed[0].text or "")
     assert (known.get("name"), known[0].tag) == ("known issue: it is slow", "skipped")
     assert known[0].get("message") == "known issue (1 path): it is slow"
+    assert (known.findtext("system-out") or "").startswith("known issue (wrong): button -> ")
+    assert "FAIL" not in (known.findtext("system-out") or "")
     assert (other.get("name"), other[0].tag) == ("known issue: it is loud", "system-out")
     shown = {each.get("name"): each.get("value") for each in suite.iter("property")}
     assert shown == {

@@ -44,6 +44,7 @@ class LivePage:
     def watch(self, inner: Listener) -> Listener:
         """Start the page; return the listener of the campaign, which passes everything on."""
         self._figures = LiveFigures(self._campaign, inner, self._commands)
+        self._figures.count_states()
         self._thread.start()
         return self._figures
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from time import monotonic, time
 from typing import Any, Final, Protocol
 
@@ -11,8 +12,11 @@ from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
 from otf.campaign.results import Shrunk
 from otf.campaign.settings import UNLIMITED
 from otf.campaign.summary import callback
-from otf.core import Node, View
-from otf.report.failures import PHONE, SCREEN, toned
+from otf.cli.visited import FEW
+from otf.core import Model, Node, View
+from otf.errors import OtfError
+from otf.explore.space import space
+from otf.report.failures import PHONE, SCREEN, as_known, toned
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.explain import explanation
 from otf.trace.result import counted
@@ -53,8 +57,11 @@ class LiveFigures(Listener):
         self._known: dict[int, Node] = {}
         # inputs chosen on the paths under way; the summary counts the others, wherever they were driven
         self._chosen: dict[int, int] = {}
+        # failed paths that are driven again
+        self._confirming = set[int]()
         self._now = ""
         self._growth: list[tuple[int, int]] = [(0, 0)]
+        self._states = 0
         self.done: bool = False
         self._enabled = inner.enabled if callback(inner, "enabled", 0) else None
         # the last events of each path under way, and of the last that ended
@@ -64,6 +71,13 @@ class LiveFigures(Listener):
         self._shown: dict[object, tuple[PathResult | Shrunk, dict[str, Any]]] = {}
         # a method of this class would cost time at each event, even if the other listener wants none
         vars(self).update(event=self._note if callback(inner, "event", 0) else inner.event)
+
+    def count_states(self) -> None:
+        """Count the model's states, if they are few: the page says how many of them were met."""
+        bench = self._campaign.bench
+        with suppress(OtfError):  # the campaign itself tells what is wrong with the model
+            found = space(Model(bench.spec, bench.oracle().model.routes), FEW)
+            self._states = len(found.states) if found.whole else 0
 
     def _note(self, number: int, event: Event) -> None:
         last = self._events.get(number)
@@ -92,9 +106,15 @@ class LiveFigures(Listener):
     def path(self, result: PathResult, summary: Summary) -> None:
         """Pass a path on; the summary has counted its steps."""
         self._chosen.pop(result.number, None)
+        self._confirming.discard(result.number)
         self._ended = self._events.pop(result.number, self._ended)
         self._now = ""
         self._inner.path(result, summary)
+
+    def confirming(self, number: int) -> None:
+        """Note that a failure is being confirmed."""
+        self._confirming.add(number)
+        self._inner.confirming(number)
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Note that a path could not reach the system."""
@@ -103,7 +123,9 @@ class LiveFigures(Listener):
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Note the progress of shrinking."""
-        self._now = f"shrinking a failure, {group.first.steps} -> {length} steps, {transitions} inputs sent"
+        first, sent = group.first, counted(transitions, "input")
+        of = f"the failure of path {first.number}" if first.number else "a saved failure"
+        self._now = f"shrinking {of}: {first.steps} -> {counted(length, 'step')}, {sent} sent"
         self._inner.shrinking(group, length, transitions)
 
     def failure(self, group: FailureGroup) -> None:
@@ -148,6 +170,8 @@ class LiveFigures(Listener):
             "seconds": seconds,
             "left": None if self._now else self._left(seconds),
             "met": met if met or not summary.steps else None,
+            "states": self._states if met <= self._states else 0,
+            "failed": result.failed,
             "kinds": len(groups),
             "known": len(result.seen_issues),
             "undecided": len(summary.inconclusive),
@@ -173,7 +197,8 @@ class LiveFigures(Listener):
         # made once for each run: the text of a failure costs more than all figures
         if key not in self._shown or self._shown[key][0] is not shown:
             failure = shown.verdict.failure
-            told = [toned(explanation(shown.verdict, shown.events, wide), wide) for wide in (SCREEN, PHONE)]
+            words = as_known if says else str
+            told = [toned(words(explanation(shown.verdict, shown.events, wide)), wide) for wide in (SCREEN, PHONE)]
             does = list(self._commands.commands(group)) if self._commands else []
             what = says or (title(failure) if failure else str(group.signature))
             self._shown[key] = shown, {"what": what, "story": told, "commands": does}
@@ -186,14 +211,18 @@ class LiveFigures(Listener):
 
     def _running(self) -> str:
         """Return which paths are under way, and at which step."""
-        under_way = sorted(self._chosen.copy().items())
-        shown = [f"path {number}, step {chosen:,}" for number, chosen in under_way[:RUNNING]]
-        more = f"; and {len(under_way) - RUNNING} more" if len(under_way) > RUNNING else ""
+        chosen, again = self._chosen.copy(), self._confirming.copy()
+        under_way = sorted(chosen.keys() | again)
+        shown = [
+            f"path {each}, {'its failure is being confirmed' if each in again else f'step {chosen[each]:,}'}"
+            for each in under_way[:RUNNING]
+        ]
+        shown += [f"and {len(under_way) - RUNNING} more"] if len(under_way) > RUNNING else []
         if shown:
-            return f"running: {'; '.join(shown)}{more} (seed {self._campaign.settings.seed})"
+            return f"running: {'; '.join(shown)} (seed {self._campaign.settings.seed})"
         if (workers := self._campaign.settings.workers) is not None:
             return f"the paths run in {counted(workers.processes, 'worker')} (seed {self._campaign.settings.seed})"
-        return "no path is under way: the system is starting, or a failure is being confirmed"
+        return "no path is under way: the system is starting, or a failure is about to be shrunk"
 
     def _left(self, seconds: float) -> float | None:
         summary, settings = self._campaign.summary, self._campaign.settings
