@@ -126,23 +126,19 @@ class Gathered:
     """The results of a campaign, from which otf writes every kind of report.
 
     To fill a `Gathered`, pass it each event of a path with `follow`, and a summary at the end of each path with `done`.
-
     The `header` is that of the campaign's traces. The `bench` judges the traces, which lie in the `folder`. The
-    `source` is the file and line of the bench's model. The `known_issues` are those of the bench.
-
-    The results of the single paths are `paths`, and the `failures` are grouped by signature. Failures that a known
-    issue excuses are `excused`, by the description of the issue. Failures that otf saw only after another failure of
-    their path are `guessed`. `full` is true if the campaign had more different failures than otf can keep. The `notes`
-    are remarks for the user.
+    `source` is the file and line of the bench's model. The `known_issues` are those of the bench. The `paths` are the
+    results of the single paths, and the `failures` are grouped by signature. Failures that a known issue excuses are
+    `excused`, by the description of the issue. Failures that otf saw only after another failure of their path are
+    `guessed`. `full` is true if the campaign had more different failures than otf can keep. The `notes` are remarks for
+    the user.
 
     The `space` has the states and transitions of the model, and `visits` those that the paths visited. The `growth`
     says how many transitions were visited after how many inputs. The `requirements` are those that the paths decided.
-    If the folder has the result of `otf mutants`, that result is `mutation`. If no path failed, `worth` says what the
-    passed paths prove.
-
-    The `answers` hold the response times of each type of input, in seconds. The `windows` are the response times that
-    the model allows for each type of input. The `waits` are the seconds that otf waited for each kind of event. `heard`
-    is true if the system sent an output.
+    The `mutation` is the result of `otf mutants`, if the folder has one. If no path failed, `worth` says what the
+    passed paths prove. The `answers` hold the response times of each type of input, in seconds, and the `windows` hold
+    the response times that the model allows. The `waits` are the seconds that otf waited for each kind of event.
+    `heard` is true if the system sent an output.
 
     The campaign began at the day and time `started`. `interrupted` is true if a signal ended the campaign. The
     `unfinished` list has the number of inputs of each interrupted path; otf does not use an interrupted path for the

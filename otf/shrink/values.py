@@ -56,10 +56,7 @@ def _alike(search: ShrinkSearch, like: ModelStep) -> Attempts:
 
 
 def simplified(search: ShrinkSearch) -> Attempts:
-    """Try to replace each input by a simpler input.
-
-    The search first replaces the input at all its places in the best path, and then at halves, quarters, … of them.
-    """
+    """Try to replace each input by a simpler one: first at all its places in the best path, then at parts of them."""
     search.begin("values")
     best = search.best
     for like in sorted({step.input: step for step in best.steps}.values(), key=search.rank_of, reverse=True):

@@ -154,10 +154,9 @@ def _default(field: dataclasses.Field[Any]) -> str | None:
 
 
 def changes(before: object, after: object) -> str:
-    """Return what changed from one value to another, as text.
+    """Return what changed from one value to another, as text; return "" if the two values are equal.
 
-    The text shows the parts that differ, or the whole new value where that is clearer. The text is "" if the two values
-    are equal.
+    The text shows the parts that differ, or the whole new value where that is clearer.
 
     >>> changes((1, ("a", "b")), (1, ("a", "b", "c")))
     "[1] + 'c'"
@@ -178,10 +177,7 @@ def changes(before: object, after: object) -> str:
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
-    """Return the possible states of a model as text, compared with the possible states before.
-
-    If there is one state now and was one before, the text says what changed. If there are several states, the text
-    shows each state in full.
+    """Return the possible states of a model as text: a single state by what changed, several states in full.
 
     >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
     (['[1] = 2'], ['unchanged'], ['1', '2'])
@@ -293,9 +289,7 @@ ENVELOPES: Final[dict[type, Callable[[Any], object]]] = {}
 
 
 def message_of(value: object) -> object:
-    """Return the message inside an envelope such as `otf.codec.by_port.At`.
-
-    If a value is no envelope, `message_of` returns the value itself.
+    """Return the message inside an envelope such as `otf.codec.by_port.At`; return any other value unchanged.
 
     >>> message_of("ping")
     'ping'
