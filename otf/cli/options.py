@@ -118,7 +118,11 @@ FromBench = Annotated[
 Jobs = Annotated[
     int,
     option(
-        "NUMBER", "How many copies of the system run at the same time, each on a path.", "--jobs", group=WHERE, min=1
+        "NUMBER",
+        "How many paths are driven at the same time, each on its own copy of the system; 1: one after the other.",
+        "--jobs",
+        group=WHERE,
+        min=1,
     ),
 ]
 

@@ -129,7 +129,11 @@ class RunOptions(SystemOptions):
     jobs: Jobs = 1
     processes: Annotated[
         str,
-        option("NUMBER|auto", "How many processes, each with --jobs paths; auto: one for each processor.", group=WHERE),
+        option(
+            "NUMBER|auto",
+            "How many processes of otf drive paths, each of them --jobs at a time; auto: one for each processor.",
+            group=WHERE,
+        ),
     ] = "1"
     keep: Annotated[
         str, option("|".join(KEPT), "Which traces are kept.", group=KEEPING, autocompletion=among(*KEPT))
@@ -142,7 +146,13 @@ class RunOptions(SystemOptions):
         flag("--saved/--no-saved", "Save failures in otf-runs/failures, and try the saved ones first.", group=KEEPING),
     ] = True
     shrink: Annotated[
-        bool, flag("--shrink/--no-shrink", "Shrink one trace of each kind of failure.", group=FAILURES)
+        bool,
+        flag(
+            "--shrink/--no-shrink",
+            "Search for the fewest inputs that still cause each kind of failure: the system is driven "
+            "again, up to --budget inputs. --no-shrink reports the failing path as it is.",
+            group=FAILURES,
+        ),
     ] = True
     group_by: Annotated[
         str | None,
@@ -154,7 +164,7 @@ class RunOptions(SystemOptions):
         ),
     ] = None
     budget: Annotated[
-        int, option("STEPS", "How many inputs the system may be sent to shrink a failure.", group=FAILURES, min=1)
+        int, option("STEPS", "The most inputs sent to the system to shrink one kind of failure.", group=FAILURES, min=1)
     ] = TRANSITIONS
 
 
@@ -225,7 +235,13 @@ class RunCommand:
         Path | None, option("FILE", "A pool of devices: a line for each with its addresses, as for --sut.", group=WHERE)
     ] = None
     into: Annotated[
-        Path | None, option("DIR", "Add --traces paths to the campaign in a folder, or begin one.", group=KEEPING)
+        Path | None,
+        option(
+            "DIR",
+            "Add paths to the campaign in this folder, as many as --traces says (default: 10); the seed stays. If the "
+            "folder is empty or new, a campaign begins there.",
+            group=KEEPING,
+        ),
     ] = None
     options: RunOptions
     examples: ClassVar[str] = """\b

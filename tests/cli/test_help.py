@@ -53,6 +53,14 @@ def test_short_help_names_every_option_and_explains_the_first() -> None:
     assert {each for each in named if f"\n  {each} " in whole} <= set(re.findall(r"--[a-z][a-z-]+[a-z]", short))
 
 
+def test_values_defaults_and_units_are_said() -> None:
+    """What shrinking does and costs, what is at the same time, and how much is added: no manual is needed."""
+    told = " ".join(otf("run", "--help").out.split())
+    assert "fewest inputs that still cause each kind of failure: the system is driven again, up to --budget" in told
+    assert "How many paths are driven at the same time, each on its own copy of the system; 1: one after" in told
+    assert "as many as --traces says (default: 10); the seed stays." in told
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_one_option_has_one_notation(command: str) -> None:
     """Values are in capitals, or words with bars between them: no TEXT, INTEGER or brackets of the library."""
