@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 
 class NonconformanceError(AssertionError):
-    """A campaign found that the system does not conform; the message explains each failure, `summary` has the rest."""
+    """A campaign found that the system does not conform; the message explains each failure, `summary` has the rest.
+
+    >>> import tempfile
+    >>> from otf.models.coffee import bench
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     try: run(bench(fault="dry"), out=Path(out), traces=2, seed=1, shrink=False)
+    ...     except NonconformanceError as error: print(error.point)
+    nothing more after Button(): an output that the model requires did not come (step 4)
+    """
 
     def __init__(self, summary: Summary) -> None:
         self.summary = summary
@@ -59,10 +67,10 @@ def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
     >>> summary.verdict, summary.paths, summary.steps
     ('pass', 2, 40)
 
-    Raises NonconformanceError on a failure, ContactError if the system could not be reached, InconclusiveError if
-    nothing could be decided for another reason, ModelError if the model is broken. Without `out`, the traces go to a
-    new temporary folder. It is deleted if all paths pass; otherwise the message names it. Do not call it from within an
-    event loop.
+    `run` raises NonconformanceError if a path fails, ContactError if otf could not reach the system, InconclusiveError
+    if otf could not decide for another reason, and ModelError if the model is broken. Without `out`, the traces go to a
+    new temporary folder. If all paths pass, `run` deletes this folder; otherwise the error message names it. Do not
+    call `run` from within an event loop.
     """
     import shutil  # a model file needs none of this
     import tempfile

@@ -38,6 +38,10 @@ class PortCodecs:
     """The codec that holds a codec for each port (`by_port`); `codecs` makes it.
 
     `alike` names the ports that carry the same messages: the codec wraps each of their messages in an `At`.
+
+    >>> from otf.codec import lines
+    >>> codecs(alice=lines({int: "{}"}), bob=lines({int: "{}"})).decode("bob", b"7")
+    7 on bob
     """
 
     by_port: Mapping[str, Codec]

@@ -162,7 +162,11 @@ def _body(connection: Any, data: bytes) -> bytes:  # noqa: ANN401 -- a h11.Conne
 
 @dataclass(frozen=True, slots=True)
 class WsOpen:
-    """The HTTP request that opens a WebSocket at the path `target`; the system answers it with `WsOpened`."""
+    """The HTTP request that opens a WebSocket at the path `target`; the system answers it with `WsOpened`.
+
+    >>> WsOpen("/chat")
+    WsOpen(target='/chat')
+    """
 
     target: str = "/"
 

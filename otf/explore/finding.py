@@ -47,6 +47,13 @@ class Finding:
 
     `way` has the steps from the initial state to where the law fails. `req` has the ids of the requirements that the
     law states. `state` is the number of the state that breaks the law.
+
+    >>> from otf.explore import explore
+    >>> from otf.explore.analysis import safety
+    >>> from otf.models.coffee import coffee
+    >>> found = safety(explore(coffee), lambda paid: paid < 10)
+    >>> bool(found), found.verdict.value, found.says, found.state
+    (False, 'refuted', 'not in 10', 2)
     """
 
     law: str

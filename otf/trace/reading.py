@@ -53,6 +53,18 @@ class TraceReader:
     to the last line of the trace.
 
     `TraceReader` raises TraceError, with the file's name and the line, for anything that it cannot read.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from otf.campaign import run
+    >>> from otf.models.coffee import bench
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = run(bench(), out=Path(folder, "out"), traces=1, steps=3)
+    ...     lines = Path(folder, "out", "path-0001.jsonl").read_bytes().splitlines(keepends=True)
+    >>> reader = TraceReader(lines, "path-0001.jsonl")
+    >>> events = list(reader.events(Registry(bench().codec.types)))
+    >>> reader.header.path, len([each for each in events if isinstance(each.event, Sent)]), reader.end["verdict"]
+    (1, 3, 'pass')
     """
 
     def __init__(self, source: Iterable[bytes], name: str) -> None:

@@ -48,6 +48,9 @@ class Registry:
     """The types whose values a trace may contain, by name, with the types of their fields.
 
     `Registry` raises UsageError if two types share a name, since a trace could not distinguish them.
+
+    >>> Registry([]).decode(encode((1, b"a")))
+    (1, b'a')
     """
 
     def __init__(self, types: Iterable[object]) -> None:
