@@ -21,10 +21,10 @@ from otf.framing.frame import LARGEST, too_long
 from otf.values.raised import describe, traced
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
-"""A frame, or the end of the port; at once, or after a number of seconds."""
+"""A reply of a function: a frame, or the end of the port, either at once or after a number of seconds."""
 
 FrameHandler: TypeAlias = Callable[[bytes], Reply | Iterable[Reply] | None]
-"""Takes one frame and answers with one reply, several, or none; a generator may answer endlessly."""
+"""A function that takes one frame and returns one reply, several, or none; a generator may reply endlessly."""
 
 _BATCH = 256
 _FULL = 20_000  # replies not due yet, beyond which the function is not asked for more

@@ -24,7 +24,7 @@ from otf.errors import CodecError, UsageError
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
 
 Follow = Callable[[bytes], bool]
-"""Returns whether a datagram goes to the port that the system last answered from, not to its first one."""
+"""A function that returns whether a datagram goes to the port of the system's last answer, not to its first port."""
 
 _TRIES = range(8192)  # more than fit into the socket's buffer: sees all that was there when `receive` began
 _GONE = {

@@ -18,7 +18,7 @@ from otf.values import show
 from otf.values.raised import blame
 
 MOST: Final = 1_000
-"""Alternatives in the rest of a property; if there are more, it is open for the rest of the run."""
+"""The most alternatives that a property may leave open; with more, it stays undecided for the rest of the path."""
 
 
 class PropertyStep(NamedTuple):
@@ -33,7 +33,7 @@ class PropertyStep(NamedTuple):
 
 
 What: TypeAlias = Callable[[PropertyStep], object] | object
-"""A statement about a step: a value, a class, a function of the step, or a property."""
+"""What a property may say about a step: a value, a class, a function of the step, or another property."""
 
 Kind: TypeAlias = Literal[
     "now", "not now", "all", "any", "always", "sometimes", "within", "throughout", "until", "release", "then", "last"

@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.trace.verdict import Failure
 
 Opener: TypeAlias = Callable[[], "AbstractAsyncContextManager[Line]"]
-"""Opens the line of one port."""
+"""A function that opens the line of one port; an adapter returns it."""
 
 Connect: TypeAlias = Callable[[], "AbstractAsyncContextManager[Mapping[str, Line]]"]
-"""Opens the lines of all ports."""
+"""A function that opens the lines of all ports of a bench at once."""
 
 Silence: TypeAlias = Literal["observed", "timed"]
-"""How silence is known: by looking at the system's processes, if possible, or only by time."""
+"""How otf detects silence: by looking at the system's processes, where possible, or only by time."""
 
 WORDS: Final = {"inputs": ("uioco", "any", "all", "mixed"), "silence": get_args(Silence)}
 """The values of fields that are words: see `Bench`."""

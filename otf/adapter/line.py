@@ -11,10 +11,10 @@ from otf.codec import PortAction
 from otf.framing import Frame, Framing
 
 LINE_PROTOCOL: Final = 1
-"""The version of what a `Line` promises; it grows when a method changes its meaning, or a new one is required."""
+"""The version of the interface `Line`; it grows when a method changes its meaning, or a new method is required."""
 
 NEVER: Final = float("-inf")
-"""The time of something that has not happened."""
+"""The time that stands for an event that has not happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Trouble:
 
 
 Arrival: TypeAlias = Frame | Ending | Trouble
-"""What a line receives: bytes, its end, or trouble of the line."""
+"""What a line receives: a frame, the end of the port (`Ending`), or trouble of the line itself (`Trouble`)."""
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller

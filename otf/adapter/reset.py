@@ -109,8 +109,8 @@ def _dropped_frames(port: str, line: Line, what: str) -> Iterator[bytes]:
 Hook: TypeAlias = str | Sequence[str] | Callable[[], object] | Callable[[], Awaitable[object]]
 """A command line for the shell, a program with its arguments, or a function.
 
-It succeeds with exit status 0, or with any result but False. A function that blocks runs in a thread of its own, one
-that is `async` on the loop.
+A command succeeds with exit status 0, a function with any result but False. otf runs a function that blocks in a thread
+of its own, and an `async` function on its event loop.
 """
 
 _LAST: Final = 5.0

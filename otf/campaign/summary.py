@@ -99,7 +99,7 @@ class Summary(FailureKinds):
     together: int = 0
     heard: bool = False
     judged: Judged = field(default_factory=Judged)
-    # failures behind a guess, by fingerprint
+    # the failures that paths showed only after a guess of the state, by fingerprint
     guessed: dict[str, GuessedFailure] = field(default_factory=dict[str, GuessedFailure])
 
     @property

@@ -16,7 +16,7 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Inner: TypeAlias = Callable[[Any], "Format"]
-"""Returns the format for the type of a part."""
+"""A function that returns the format for the type of a part of a field."""
 
 
 class Format:
@@ -194,7 +194,7 @@ class Extent:
 
 
 rest: Final = Extent()
-"""All bytes up to the end of the frame, or up to the fields of fixed size that follow."""
+"""The extent of a field that takes all bytes up to the end of the frame, or up to fields of fixed size after it."""
 
 
 def until(stop: bytes) -> Extent:

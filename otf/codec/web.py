@@ -14,7 +14,7 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, in the order in which they are sent."""
+"""The headers of a message: pairs of a name and a value, in the order in which they are sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,10 +72,10 @@ class Stop:
 
 
 SessionCommand: TypeAlias = Send | Ping | Wait | Stop
-"""What a session asks of those who run it."""
+"""A command of a session to the runner: send an input or a ping, wait, or stop."""
 
 GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
-"""Takes a failure at an input in these nodes; returns whether the run goes on past it because it is known."""
+"""A function of a failure, its input and its nodes: whether the path continues, because the failure is known."""
 
 
 class Chooser(Protocol):

@@ -19,7 +19,7 @@ from otf.errors import ModelError
 from otf.values import show
 
 Relation = Literal["uioco", "any", "guess"]
-"""By which states an input is judged: all possible ones, those that specify it, or as a guess of the state."""
+"""The states by which otf judges an input: all possible ones, those that specify it, or as a guess of the state."""
 INTERNAL: Final = 1_000
 
 

@@ -17,13 +17,13 @@ from otf.spec.offering import INPUTS, limited
 from otf.values import message_of
 
 FEW: Final = 32
-"""A strategy compares all inputs if there are at most this many; otherwise it draws this many and compares those."""
+"""The most inputs that a strategy compares; if a state enables more, the strategy draws this many of them."""
 
 KEPT: Final = 1_000
-"""The list of inputs of a state that recurs is kept if it has at most this many."""
+"""The longest list of inputs that otf keeps with a state that recurs."""
 
 ITERATED: Final = 10_000
-"""Inputs taken from an iterable that is not a sequence; those after them can never be drawn."""
+"""The most inputs that otf takes from an iterable that is not a sequence; it never draws those after them."""
 
 
 class EnabledInputs:
@@ -103,7 +103,7 @@ def _kind(value: object) -> object:
 NO_INPUTS: Final = EnabledInputs.fixed(())
 
 TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
-"""The windows of spontaneous transitions: the number of the transition, and its bounds in seconds."""
+"""The time windows of spontaneous transitions: the number of each transition, with its bounds in seconds."""
 
 
 class Node(Symbol):

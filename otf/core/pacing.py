@@ -23,10 +23,10 @@ from otf.trace.events import Event, Seen, Sent, Taken
 from otf.values.identity import light
 
 PATIENCE: Final = 10
-"""Silence that would fail a run is believed only after this many times the usual wait."""
+"""How many times as long as usual silence must last before it fails a path."""
 
 RESTLESS: Final = 3
-"""Quiescence times with only outputs that windows demand, after which the system counts as never at rest."""
+"""How many quiescence times with only outputs that windows demand show that a system never rests."""
 
 
 @dataclass(slots=True)

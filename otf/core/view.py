@@ -19,10 +19,10 @@ NOTED: Final = 2_048
 """Up to this many enabled inputs each view notes what it asked, one byte each; with more, only recent views do."""
 
 UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
-"""What a view has noted about an input: nothing, or whether the model specifies it."""
+"""The notes of a view about an input: nothing yet, or whether the model specifies the input."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
-"""Which inputs are sent: those specified in all possible states, in any of them, all inputs, or both by chance."""
+"""The inputs that otf sends: those specified in all possible states, in any of them, all, or both by chance."""
 
 
 class Reach(NamedTuple):

@@ -98,7 +98,7 @@ class Graph:
     bounds: dict[str, str] = field(default_factory=dict[str, str])
     edge: list[int] = field(default_factory=list[int])
     accepting: Any = None
-    # descriptions of windows and timers, for transitions that have some
+    # the descriptions of time windows and timers, for transitions that have some
     times: dict[Arc, str] = field(default_factory=dict[Arc, str])
 
     @property

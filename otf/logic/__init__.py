@@ -34,7 +34,7 @@ from otf.values import Values, ValueSource, block_start, fresh, rows, show, smal
 A = TypeVar("A")
 B = TypeVar("B")
 TESTS: Final = 1000
-"""The number of tests of `check`, unless the caller gives another."""
+"""How many tests `check` makes, unless the caller gives another number."""
 
 TRIES: Final = 10  # rows to evaluate for each requested test, including rejected rows
 

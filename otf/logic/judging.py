@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Waiting: TypeAlias = Generator[Awaitable[Any], Any, T]
-"""An evaluation that returns a T: it yields what to await, and receives the result."""
+"""A generator that yields what its caller must await, receives the results, and returns a T."""
 
 Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
@@ -59,7 +59,7 @@ class Property(ABC):
 
 
 Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
-"""A bool, a `Property`, an awaitable, or a function with typed arguments that returns one of these."""
+"""What `check` can test: a bool, a `Property`, an awaitable, or a function with typed arguments that returns these."""
 
 
 class BrokenError(Exception):

@@ -12,7 +12,7 @@ from otf.errors import ModelError
 
 EVER: Final = float("inf")
 RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
-"""Ids of requirements: one, or several; a member of an enum has its name as its id."""
+"""The id of a requirement, or several ids; the id of a member of an enum is the member's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class TimerStop:
 
 
 TimerAction: TypeAlias = TimerStart | TimerStop
-"""What a transition does to a timer."""
+"""What a transition does to a timer: it starts the timer, or stops it."""
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:

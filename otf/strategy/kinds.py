@@ -68,12 +68,12 @@ class StrategyKind:
     name: str
     says: str
     makers: tuple[Maker, ...]
-    done: Callable[[], bool] = bool  # without a goal a strategy never ends
+    done: Callable[[], bool] = bool  # returns whether the goal is reached; a strategy without a goal never ends
     reached: Callable[[Any], bool] | None = None
     req: tuple[str, ...] = ()
-    # whether its choices depend on the events of the path
+    # whether the choices of the strategy depend on the events of the path
     listens: bool = False
-    # whether it prefers the least tried: then its paths wait for timers to get there
+    # whether the strategy prefers what is least tried; its paths then wait for timers that lead there
     covers: bool = False
 
     def __str__(self) -> str:

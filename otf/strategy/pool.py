@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HALF = 0.5
 DRAWN: Final = 128
-"""Draws to find a wanted input; if none succeeds, look at all inputs."""
+"""How often a strategy draws to find a wanted input before it looks at all inputs."""
 
 SELDOM: Final = 0.1
 """The share of choices that include inputs which failed in this state: we know what follows them."""
@@ -28,10 +28,10 @@ RARELY: Final = 0.01
 WantedInput: TypeAlias = Callable[[Symbol], bool]
 
 FailingIn: TypeAlias = Callable[[View], WantedInput | None]
-"""Returns the test for inputs that failed in a currently possible state; None if none did."""
+"""A function that returns the test for inputs that failed in a possible state; None if no input did."""
 
 PlanPatience: TypeAlias = Callable[[], Callable[[], bool]]
-"""Called when a system begins to wait for its next input; returns a function: has it waited long enough?"""
+"""A function for when a system begins to wait; the function that it returns says whether the wait is over."""
 
 
 def endless() -> Callable[[], bool]:

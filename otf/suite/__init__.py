@@ -137,7 +137,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
     "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
 }
-"""The methods for `suite`, by name."""
+"""The methods by which `suite` makes suites, by name."""
 
 ASSUMED = "it is deterministic, and reset before each path"
 
@@ -199,7 +199,7 @@ class Suite:
 
 AUTO: Final = "auto"  # the shortest suite of RIVALS
 RIVALS: Final = ("chain", "spy", "hsi", "h")
-"""The methods from which `auto` takes the shortest suite, the first of equally short ones."""
+"""The methods from which `auto` takes the cheapest suite; of several equally cheap suites, it takes the first."""
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:

@@ -133,7 +133,7 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
-"""The methods for `adaptive`, by name."""
+"""The methods by which `adaptive` makes tests, by name."""
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:

@@ -36,7 +36,7 @@ class Seen:
 
 
 KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
-"""How quiescence is known: nothing came for a time, pings were answered, or all processes of the system rested."""
+"""How otf knows of quiescence: nothing came for a time, pings were answered, or the system's processes rested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Guess:
 
 
 Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
-"""What a run consists of, in order."""
+"""An event of a path; a path is a sequence of events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from otf.trace.tagged import Registry
 from otf.values import show
 
 BAD_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding JSON raises for invalid bytes, such as ones that are not UTF-8 or endlessly nested."""
+"""The exceptions of decoding JSON for invalid bytes, such as bytes that are not UTF-8 or endlessly nested."""
 
 LONGEST: Final = (
     1 << 20

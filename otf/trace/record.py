@@ -21,7 +21,7 @@ DIGITS: Final = 6  # decimals of the times in a trace, in seconds
 FORMAT: Final = 1  # of traces; it changes if an older otf could misread them
 DROPPED: Final = "dropped"  # the line that stands for the middle of a long trace
 LARGEST: Final = 1 << 30
-"""The most bytes of a trace; a longer one loses its middle."""
+"""The most bytes of a trace; otf drops the middle of a longer trace."""
 TraceLine = dict[str, Any]  # a line of a trace, as JSON
 Mode = Literal["strict", "eager"]  # whether a run waited for silence after each answer
 _NAMES: Final[Mapping[type, str]] = {
@@ -55,20 +55,20 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     path: int = 1
     burst: int = 1
-    # the speed of the system's clocks, in whose seconds the quiescence time counts
+    # how many seconds pass on the system's clocks in a real second; the quiescence time is in the system's seconds
     speed: float = 1.0
-    # the only faults injected, named as in events; None: faults by the seed
+    # the only faults that otf injects, named as in events; None if the seed decides
     faults: tuple[str, ...] | None = None
     shrunk: bool = False
-    # of a shrunk trace: the search for a smaller one is complete, so this run only confirms its result
+    # whether the search for a smaller trace is complete, so that this shrunk trace only confirms its result
     minimal: bool = False
-    # the share of inputs that were replaced by malformed bytes
+    # the share of inputs that otf replaced by malformed bytes
     malformed: float = 0.0
-    # "observed", or "timed" with the reason: how the silences of this run are known, apart from barriers
+    # how otf detected silence on this path, apart from barriers: "observed", or "timed" with the reason
     silence: str = "timed"
-    # of a shrunk trace: why the search ended early
+    # why the search for a smaller trace ended early, if this trace is shrunk
     ended: str = ""
-    # of a shrunk trace: the share of the `runs` of its inputs that failed; below 1, it depends on chance
+    # the share of the `runs` of a shrunk trace that failed; a share below 1 means that the failure depends on chance
     rate: float = 0.0
     runs: int = 0
     format: int = FORMAT
@@ -155,7 +155,7 @@ def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
 
 
 SIZE: Final = 16
-"""The bytes of a digest: no two traces ever written share one by chance."""
+"""The number of bytes of a digest, enough that no two traces share a digest by chance."""
 _AFTER: Final = re.compile(rb',"after":"([0-9a-f]{%d})"\}\n?\Z' % (2 * SIZE))
 _LONGEST: Final = len(b',"after":""}\n') + 2 * SIZE
 

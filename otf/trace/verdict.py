@@ -11,10 +11,10 @@ Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 FailureKind: TypeAlias = Literal[
     "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
 ]
-"""What went wrong; `WORDS` has a sentence for each."""
+"""The kind of a failure; `WORDS` has a sentence for each kind."""
 
 ABSENT: Final = "it had not come"
-"""What the times of a failure say at last where another output was due before the one that was seen."""
+"""The last line in the times of a failure, if another output was due before the output that was seen."""
 
 WORDS: dict[FailureKind, str] = {
     "wrong": "an output came that the model does not allow there",
@@ -29,13 +29,13 @@ WORDS: dict[FailureKind, str] = {
 }
 
 ANSWERS: Final[frozenset[FailureKind]] = frozenset({"wrong", "unasked", "missing"})
-"""The failures of answers that no time decides on."""
+"""The kinds of failure that depend on an answer, not on a time."""
 
 POSSIBLE: Final = "states were possible"
-"""What the note of a failure says, after their number, where the failure has only some of them."""
+"""The end of the note of a failure that shows only some of the possible states, after their number."""
 
 MEETS: Final = " & "
-"""Stands in a signature between what several inputs do that were in flight together."""
+"""The separator in a signature between the effects of several inputs that were in flight together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,9 +56,9 @@ class Listening:
 
 
 Ready: TypeAlias = str | re.Pattern[str] | Listening | Callable[[], object]
-"""How a server shows that it is ready: a whole line, a pattern in a line, a port, or a function that is not False.
+"""How a server shows that it is ready: a whole line, a pattern in a line, a port, or a function.
 
-The function is called again and again until then; it may be `async`.
+otf calls the function, which may be `async`, until it returns anything but False.
 """
 
 
