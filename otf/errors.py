@@ -1,8 +1,8 @@
 """The errors of otf that are not verdicts: each class says who has to act, and has an exit status for the command line.
 
-A system that does not conform never causes an exception inside otf, but a verdict with its reason as data. The errors
-of this module end a command: the user called it wrongly, the model is broken, a trace is unreadable, or the system
-cannot be reached. Each message says what happened, where, what was possible and what to do.
+A system that does not conform never causes an exception inside otf, but a verdict with its reason as data. An error of
+this module ends a command: the call was wrong, the model is broken, otf cannot read a trace, or otf cannot reach the
+system. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations

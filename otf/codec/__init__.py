@@ -232,8 +232,8 @@ def lines(
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 
     `port` is the name of the port. On a bench with several ports, such as the clients of a server, each dataclass has a
-    field that names its port. `port_field` is the name of the field that names the port; no pattern contains this
-    field. A dataclass with a `PortAction` instead of a pattern is an input that connects or closes: `{Hangup:
+    field that names the port of a value. `port_field` is the name of the field that names the port; no pattern contains
+    this field. A dataclass with a `PortAction` instead of a pattern is an input that connects or closes: `{Hangup:
     PortAction.CLOSE}`. `lines` raises UsageError if a pattern does not fit its dataclass, or if two dataclasses have
     the same pattern.
 

@@ -27,7 +27,7 @@ def from_construct(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its declaration in the library construct.
+    r"""Return a codec of dataclasses, given a declaration in the library construct for each dataclass.
 
     The codec encodes and decodes the dataclasses in `kinds`; bytes become the first dataclass that fits. The codec only
     encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such as closing a connection.
@@ -67,7 +67,7 @@ def from_protobuf(
     exact: bool = False,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its generated protobuf class.
+    r"""Return a codec of dataclasses, given the generated protobuf class of each dataclass.
 
     A field that may be absent, such as a field of a `oneof`, has the type `X | None`. Unless `exact` is true, the codec
     ignores unknown fields and accepts fields in any order. All other arguments are the same as for `from_construct`.
@@ -98,7 +98,7 @@ def from_protobuf(
 def from_json(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    """Return the codec of these dataclasses as JSON objects; the library msgspec reads and writes them.
+    """Return a codec that turns dataclasses into JSON objects and back, with the library msgspec.
 
     A `ClassVar` with a value is a constant member of the object, which tells messages apart. Unless `exact` is true,
     the codec ignores unknown members, white space and the order of members. All other arguments are the same as for
@@ -120,7 +120,7 @@ def from_json(
 def from_msgpack(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses as MessagePack maps; the library msgspec reads and writes them.
+    r"""Return a codec that turns dataclasses into MessagePack maps and back, with the library msgspec.
 
     All arguments are the same as for `from_json`.
 

@@ -36,7 +36,7 @@ def from_scapy(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return the codec of these dataclasses, each with its scapy layer (a class); you install scapy yourself.
+    r"""Return a codec of dataclasses, given the scapy layer (a class) of each dataclass; you install scapy yourself.
 
     The dataclass field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. The library
     scapy computes fields that the dataclass lacks, such as lengths and checksums. All other arguments are the same as
@@ -88,7 +88,7 @@ def from_kaitai(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    """Return the codec of these dataclasses, each with its class compiled by Kaitai Struct.
+    """Return a codec of dataclasses, given for each dataclass a class that Kaitai Struct compiled.
 
     `parts` maps the dataclasses that occur in fields to their compiled classes. The codec can only write messages whose
     class was compiled with `--read-write` (Kaitai Struct 0.11). Kaitai Struct computes neither lengths nor counts: make

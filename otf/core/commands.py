@@ -47,8 +47,8 @@ class Wait:
     """The command to wait for an output `until` a time, in seconds since the path began, and then to call `silence`.
 
     `rest` is true if the wait also ends when an observer sees that the system is at rest. After quiescence, `rest` is
-    false, since only time can bring an output. `restless` is true if the wait ends at the time `until` in any case; any
-    other wait goes on until the observer sees the system at rest, if there is an observer.
+    false, since only time can bring an output. `restless` is true if the wait ends at the time `until` in any case. A
+    wait that is not restless goes on until the observer, if there is one, sees the system at rest.
 
     >>> Wait(until=0.25).until
     0.25

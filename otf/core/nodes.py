@@ -29,9 +29,9 @@ ITERATED: Final = 10_000
 class EnabledInputs:
     """A sequence of `size` inputs; `at` creates the symbol of an input when the input with this index is drawn.
 
-    If a function of the state returns more than `FEW` inputs, otf does not compare them all: an input that occurs twice
-    is drawn twice as often. `kept` is true if a state or a view may hold on to the sequence, because all states share
-    it or it is short.
+    Among more than `FEW` inputs from a function of the state, otf does not look for repetitions: an input that occurs
+    twice is drawn twice as often. `kept` is true if a state or a view may hold on to the sequence, because all states
+    share it or it is short.
 
     >>> from otf.core import Symbol
     >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))

@@ -82,7 +82,7 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 
 
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
-    """Return the numbers of the states from which no accepting state can be reached; without a test, of stuck states.
+    """Return the numbers of the states that reach no accepting state; without a test, of states without transitions.
 
     A state at which a bound ended the search is not dead, since an accepting state may lie beyond the bound.
 

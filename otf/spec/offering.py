@@ -32,9 +32,9 @@ class Elapse:
     """An input that only waits: otf sends no bytes, and lets `seconds` pass before the next input.
 
     List an `Elapse` among the inputs of a spec to try on purpose what happens after a timer. If `step` yields nothing
-    for an `Elapse`, the model allows the wait, and its state stays the same; timers run on and may expire during the
-    wait. If `step` yields transitions for an `Elapse`, they happen when the wait begins, and their outputs may come
-    until the wait ends. `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
+    for an `Elapse`, the model allows the wait and keeps its state. The timers of the model run on during an `Elapse`,
+    and may expire. If `step` yields transitions for an `Elapse`, they happen when the wait begins, and their outputs
+    may come until the wait ends. `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)

@@ -101,8 +101,8 @@ class Accept:
     """A transition whose next states depend on the outputs, for instance on an id that the system chooses.
 
     An `Accept` is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
-    Specifications". If `port` is a tuple of ports, the functions `then`, `until`, `violates` and `possible` receive a
-    dictionary from each port to its outputs instead of a tuple of outputs.
+    Specifications". The functions of an `Accept` receive a tuple of outputs or, if `port` is a tuple of ports, a
+    dictionary from each port to its outputs.
 
     Attributes:
         then: The function that receives the outputs and returns the possible next states; none if an output is wrong.

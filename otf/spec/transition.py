@@ -202,7 +202,7 @@ def goto(
     after: str = "",
     req: RequirementIds = (),
 ) -> Transition[State]:
-    """Return the transition to `state` with these outputs, in this order on each port; see `Transition`.
+    """Return the transition to `state` with the given outputs, in their order on each port; see `Transition`.
 
     `goto` raises ModelError for an invalid time window, for `within` together with `after`, and for an invalid
     requirement id.

@@ -1,8 +1,8 @@
 """Test suites made in advance: inputs that cover a model, or that prove a system correct within stated bounds.
 
 `suite` makes fixed lists of inputs for a deterministic model by one of the methods in `METHODS`, and states what a pass
-proves. `adaptive` makes tests for a model that leaves the system a choice, by one of the methods in `ADAPTIVE`; the
-outputs decide which input such a test sends next.
+proves. `adaptive` makes tests for a model that leaves the system a choice, by one of the methods in `ADAPTIVE`. The
+outputs of the system decide which input an adaptive test sends next.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part of a machine that a tour must walk: from one state to another by the inputs of a `word`, or by a reset."""
+    """A part of a machine that a tour must walk: inputs (a `word`) that lead from one state to another, or a reset."""
 
     start: int
     word: Word
@@ -223,7 +223,7 @@ ORDERS: Final = 10  # orders of the inputs to try; the one with the fewest paths
 def a2(machine: NumberedMachine) -> Iterator[Word]:
     """Yield every path in which no transition occurs twice, and which cannot be extended.
 
-    The number of these paths explodes: a machine may have 118 for nine transitions, and 27,848 for eighteen.
+    The number of paths of an A2 suite explodes: 118 for a machine of nine transitions, 27,848 for one of eighteen.
     """
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
     word: list[int] = []

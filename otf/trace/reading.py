@@ -48,8 +48,8 @@ class TraceReader:
     the last event, `end` is the last line of the trace; `end` is None, and `cut` is true, if the trace is cut off.
     `aftermath` holds the events that came after a failure and that otf did not judge.
 
-    A trace beyond a certain size lacks the events in its middle. `events` ends before the gap, `dropped` says how many
-    events are lost, and a second call of `events` yields those after the gap. `skip` reads past the remaining events,
+    A trace beyond a certain size lacks the events in its middle. At this gap, `events` ends; a second call of `events`
+    yields the events after the gap. `dropped` is the number of missing events. `skip` reads past the remaining events,
     to the last line of the trace.
 
     `TraceReader` raises TraceError, with the file's name and the line, for anything that it cannot read.
