@@ -109,10 +109,11 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 class Node(Symbol):
     """A state of the model with the answers of the spec about it; otf asks for each answer only once.
 
-    `value` is the state itself. `moves` has the moves on each input asked about so far; its entry for None has the
-    spontaneous moves. `specified` remembers which inputs the model specifies. `independent` remembers pairs of inputs
-    whose order makes no difference, `indifferent` such pairs of a spontaneous move and an input. `enabled_inputs` are
-    all enabled inputs, once the model has listed them. `expiring` are the timers that cause spontaneous moves.
+    `value` is the state itself. `moves` has the moves on each input that otf has asked about; its entry for None has
+    the spontaneous moves. `specified` remembers which inputs the model specifies. `independent` remembers pairs of
+    inputs whose order makes no difference. `indifferent` remembers pairs of a spontaneous move and an input whose order
+    makes no difference. `enabled_inputs` are all enabled inputs, once the model has listed them. `expiring` are the
+    timers that cause spontaneous moves.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

@@ -298,12 +298,12 @@ class Eager:
 
 @dataclass(frozen=True, slots=True)
 class Strict:
-    """Sends one input, waits for quiescence, then sends the next.
+    """A pacing that sends an input, waits for quiescence, and only then sends the next input.
 
-    `timers` decides when it waits for spontaneous outputs. After the last input a run goes on until `lasts` (seconds
-    since its start). So whatever a system does by its own clock can come as late as before, even if inputs went faster.
-    `gaps` is how long to wait at least after the first input, the second and so on, in seconds: an earlier run may have
-    waited there until a session of the system ended.
+    The `timers` say when `Strict` waits for spontaneous outputs. After the last input, the path goes on until `lasts`
+    seconds after its start. The `gaps` are the shortest waits after the first input, the second input and so on, in
+    seconds. With `lasts` and `gaps`, a repeated path gives the system as much time as the first path did, for example
+    until a session times out.
     """
 
     timing: Timing
