@@ -208,7 +208,7 @@ def start_thread(work: Callable[[], object]) -> threading.Event:
 
 @contextmanager
 def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
-    """While the context is open, watch the model, and call `tell` from another thread if a call of the model takes long."""
+    """While the context is open, call `tell` from another thread if a call of the model takes long."""
     if not _ONE.acquire(blocking=False):
         yield
         return
