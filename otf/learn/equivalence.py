@@ -8,12 +8,13 @@ costs little, and often one of them does change the state, such as a name before
 With each test goes a walk. At each step it draws an effect and not an input: all answers, each with its next state, are
 equally likely, or all next states are. Most inputs of a server are refused alike. A random walk tends to end there, and
 takes long to find an error behind a rare answer. A walk goes on from where it has identified a state, since a reset and
-the way to a deep state cost more than the few inputs that try something there.
+the way to a deep state cost more than the few inputs that try something there. Waits are slow: a walk may begin with
+one, and the suites have them in all places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from math import gcd
@@ -62,11 +63,12 @@ class SuiteWords:
     0
     """
 
-    def __init__(self, machine: NumberedMachine, random: Random, extra: int) -> None:
+    def __init__(self, machine: NumberedMachine, random: Random, extra: int, slow: Collection[int] = ()) -> None:
         self.progress: SuiteProgress = SuiteProgress()
         self._machine = machine
         self._random = random
         self._extra = extra
+        self._slow = slow
         self._ways = cover(machine)
         self._tree = Splitting(machine)
         # the inputs of each state by what they do, and the ways over all transitions that do the same
@@ -74,7 +76,8 @@ class SuiteWords:
         self._over: dict[InputEffect, list[Word]] = {}
         for state, row in enumerate(machine.next):
             for inp, effect in enumerate(zip(row, machine.out[state], strict=True)):
-                self._inputs[state].setdefault(effect, []).append(inp)
+                if inp not in slow:
+                    self._inputs[state].setdefault(effect, []).append(inp)
                 self._over.setdefault(effect, []).append((*self._ways[state], inp))
 
     def __iter__(self) -> Iterator[Word]:
@@ -150,7 +153,7 @@ class SuiteWords:
         random, part = self._random, list[int]()
         average, by_state = random.choice(LENGTHS), random.random() < BY_STATE
         if random.random() < LOOPS:
-            kept = self._kept(here)
+            kept = [inp for inp in self._kept(here) if inp not in self._slow]
             part += random.sample(kept, random.randint(0, len(kept)))
         while True:
             effect = self._effect(here, by_state=by_state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -78,7 +78,7 @@ class Learner:
     """Learns the machine of a system with `width` inputs. `drive` drives paths; `over` says when to stop.
 
     `best` is the last hypothesis, `asked` the number of inputs sent for it, `sent` that of all inputs. It calls `told`
-    with each new hypothesis.
+    with each new hypothesis. Walks avoid the `slow` inputs.
 
     >>> def lamp(words): return [["on" if at % 2 == 0 else "off" for at in range(len(word))] for word in words]
     >>> learning = Learner(1, lamp)
@@ -97,6 +97,7 @@ class Learner:
         together: int = 1,
         over: Callable[[], bool] = bool,
         told: Callable[[LearntMachine], None] = lambda _: None,
+        slow: Collection[int] = (),
     ) -> None:
         self.answers: AnswerTree = AnswerTree()
         self.best: LearntMachine | None = None
@@ -114,6 +115,7 @@ class Learner:
         self._together = together
         self._over = over
         self._told = told
+        self._slow = slow
 
     def run(self, algorithm: str = "kv", extra: int = 1) -> LearntMachine:
         """Learn until the suites for `extra` more states pass; return the machine.
@@ -169,7 +171,7 @@ class Learner:
             return self._shorten(known, hypothesis)
         # the same tests whenever it comes to this machine, so that after a restart their answers are known
         drawn = Random(f"{self._seed} {hypothesis.next} {hypothesis.out}")
-        tests = SuiteWords(minimise(hypothesis.numbered()), drawn, extra)
+        tests = SuiteWords(minimise(hypothesis.numbered()), drawn, extra, self._slow)
         hypothesis.progress = tests.progress
         left = iter(tests)
         while batch := list(islice(left, self._together)):

@@ -64,7 +64,13 @@ class Pupil:
         until = float("inf") if seconds is None else self.began + seconds
         self._over: Callable[[], bool] = lambda: monotonic() >= until
         self.learning: Learner = Learner(
-            len(inputs), self._drive, seed=seed, together=max(1, jobs), over=self._over, told=told
+            len(inputs),
+            self._drive,
+            seed=seed,
+            together=max(1, jobs),
+            over=self._over,
+            told=told,
+            slow=[at for at, inp in enumerate(inputs) if isinstance(inp, Elapse)],
         )
         self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
         self.learning.contradicted = self._slower

@@ -122,7 +122,11 @@ class Lookout:
             return None
         # The last look before silence is believed: the loop may have been late, and the output in time. Before that
         # look, since the system may have run only now:
-        lost = self.stalls.lost(asked, self._session.times.event, self._late, wire.now, self._cpu_use())
+        began, timing = self._session.times.event, self._timing
+        if self._session.elapses:
+            # only what is lost near its end can hold an output back beyond it
+            began = max(began, asked - max(timing.quiescence, timing.latency))
+        lost = self.stalls.lost(asked, began, self._late, wire.now, self._cpu_use())
         wire.poll()
         if wire.waiting:
             self._glimpse()

@@ -204,6 +204,14 @@ def test_a_walk_goes_on_from_where_it_identified_a_state() -> None:
     assert ways < sum(map(len, walks)) / 2
 
 
+def test_walks_go_on_without_slow_inputs() -> None:
+    """Each waits for a second: a walk begins with one at most, and the suites have them everywhere."""
+    tests = [*SuiteWords(minimise(ring(4).numbered()), Random(1), extra=0, slow=[2])]
+    walks, suite = tests[1::2], tests[::2]
+    assert max(word.count(2) for word in walks) == 1
+    assert {word[:2] for word in suite} >= {(0, 2), (2, 1)}
+
+
 def test_the_same_machine_has_the_same_tests_after_a_restart() -> None:
     """A learner that begins again with all answers asks nothing."""
     truth = ring(9)

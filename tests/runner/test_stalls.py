@@ -19,7 +19,7 @@ from otf.core.stalls import CpuUse, ThreadUse
 from otf.runner import driving, lookout
 from otf.runner.cpu_use import cpu_use, in_real_time
 from otf.runner.driving import unless_fed
-from otf.spec import Transition, goto
+from otf.spec import Elapse, Spec, Transition, goto
 from otf.trace.events import Stalled
 from otf.trace.verdict import Verdict
 from tests.always import always
@@ -74,6 +74,17 @@ def test_an_answer_that_is_late_by_more_than_a_stall() -> None:
     played = play(_late(0.7), "p.ping", "p.sure?")
     assert played.failure.kind == "wrong"
     assert played.verdict.stalled == pytest.approx(0.2)
+
+
+def _waits(state: int, _inp: object) -> Iterator[Transition[int]]:
+    yield goto(state)
+
+
+@pytest.mark.usefixtures("stalled")
+def test_a_wait_is_longer_only_by_what_was_lost_at_its_end() -> None:
+    """What the machine lost long before holds no output back: by at most the quiescence time, and not by the stall."""
+    made = _late(0.3, spec=Spec(_waits, 0, [Elapse(2.0)]))
+    assert play(made, Elapse(2.0)).script == ["0 > Elapse(seconds=2.0)", "2.2 quiet"]
 
 
 def _within_a_second(state: int, _inp: str) -> Iterator[Transition[int]]:
