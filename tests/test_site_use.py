@@ -173,7 +173,7 @@ def test_the_text_of_a_field_is_whole(site: Path) -> None:
     text = (site / "reference" / "spec.html").read_text(encoding="utf-8") + (site / "reference" / "otf.html").read_text(
         encoding="utf-8"
     )
-    for name, said in {"initial": "the state in which each path begins.", "partial": "that `total` did not make."}.items():
+    for name, said in {"initial": "the state in which each path begins.", "partial": "`total` did not make."}.items():
         entry = text.partition(f'id="otf.Spec.{name}"')[2].partition("</p>")[0]
         assert unescape(re.sub(r"</?code>", "`", entry)).endswith(said)
 
