@@ -3,7 +3,7 @@
 (async () => {
   const place = document.getElementById("states-walk");
   if (!place) return;
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME, SPARE] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600, 40];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => element(name, attributes, ...inner.flat().filter((part) => part !== null));
   const svg = (name, attributes, ...inner) => drawing(name, attributes, ...inner.flat());
@@ -119,7 +119,7 @@
   };
 
   // --- drawings: rows by distance, few crossings, never more boxes than can be read
-  const layout = (nodes, edges) => {
+  const layout = (nodes, edges, most) => {
     const near = nodes.map(() => new Set());
     for (const edge of edges) { near[edge.from].add(edge.to); near[edge.to].add(edge.from); }
     const rows = [];
@@ -135,21 +135,22 @@
       }
     }
     return filled.flatMap((row) => {
-      const count = Math.ceil(row.length / ACROSS);
-      return Array.from({ length: count }, (_, line) => row.slice(line * ACROSS, (line + 1) * ACROSS));
+      const count = Math.ceil(row.length / most);
+      return Array.from({ length: count }, (_, line) => row.slice(line * most, (line + 1) * most));
     });
   };
   const drawn = (nodes, edges, label) => {
-    const lines = layout(nodes, edges);
     for (const node of nodes) {
       node.wide = Math.max(...node.lines.map((line) => line.length)) * 7.4 + 20;
       node.high = node.lines.length * 16 + 14;
     }
-    const columns = Math.max(...lines.map((line) => line.length));
-    const few = edges.length <= NAMED, longest = Math.max(0, ...edges.map((edge) => edge.says.length));
-    const widest = Math.max(...nodes.map((node) => node.wide)), spare = Math.max(40, Math.min(110, FRAME / columns - widest));
     // no wider than the frame at the smallest size that can be read
-    const across = widest + (few ? Math.min(longest * (columns > 3 ? 4 : 7) + 40, Math.max(spare, FRAME / LEAST / columns - widest)) : spare);
+    const widest = Math.max(...nodes.map((node) => node.wide)), room = pane.clientWidth > SPARE ? pane.clientWidth - SPARE / 2 : FRAME;
+    const lines = layout(nodes, edges, Math.max(1, Math.min(ACROSS, Math.floor(room / LEAST / (widest + SPARE)))));
+    const columns = Math.max(...lines.map((line) => line.length));
+    const few = edges.length <= NAMED, longest = Math.max(0, ...edges.map((edge) => length(edge.says)));
+    const spare = Math.max(SPARE, Math.min(110, room / columns - widest));
+    const across = widest + (few ? Math.min(longest * (columns > 3 ? 4 : 7) + SPARE, Math.max(spare, room / LEAST / columns - widest)) : spare);
     const high = Math.max(...nodes.map((node) => node.high));
     const down = high + (few ? Math.max(70, Math.min(150, 500 / lines.length - high)) : 96);
     lines.forEach((line, row) => line.forEach((at, column) => {
@@ -157,25 +158,29 @@
       nodes[at].y = (row + 0.5) * down;
     }));
     // a loop at the right has its words beside it
-    const loops = edges.filter((edge) => few && edge.from === edge.to).map(({ from: at, says }) => nodes[at].x + nodes[at].wide / 2 + 32 + says.length * 6.8);
+    const loops = edges.filter((edge) => few && edge.from === edge.to).map(({ from: at, says }) => nodes[at].x + nodes[at].wide / 2 + 32 + length(says) * 6.8);
     const [width, height] = [Math.max(columns * across, ...loops), lines.length * down];
     const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, few));
     const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
-    return svg("svg", group, arrows, nodes.map(box), words(nodes, edges, width));
+    const said = words(nodes, edges, width);
+    bare = edges.length - said.length;
+    return svg("svg", group, arrows, nodes.map(box), said.flat());
   };
+  const length = (texts) => Math.max(...texts.map((text) => text.length));
   // The inputs of each arrow, somewhere along it where they lie on nothing else; shorter, or left out, where all is full.
   const words = (nodes, edges, width) => {
     const full = nodes.map((node) => [node.x - node.wide / 2, node.y - node.high / 2, node.x + node.wide / 2, node.y + node.high / 2]);
     const free = ([left, top, right, bottom]) => left >= 0 && right <= width && full.every(([l, t, r, b]) => right < l || left > r || bottom < t || top > b);
     return edges.toReversed().flatMap((edge) => {
-      for (const text of new Set([edge.says, edge.brief])) {
-        const half = text.length * 3.4 + 3;
-        for (let at = 0; at < 18; at++) {
-          const [x, y] = edge.at(0.5 + (at % 2 ? -0.025 : 0.025) * at, half), here = [x - half, y - 9, x + half, y + 5];
+      for (const texts of [edge.says, edge.brief]) {
+        const half = length(texts) * 3.4 + 3, high = 14 * texts.length + 2;
+        for (let at = 0; at < 36; at++) {
+          const [x, y] = edge.at(0.5 + (at % 2 ? -0.0125 : 0.0125) * at, half), here = [x - half, y - 2 - high / 2, x + half, y - 2 + high / 2];
           if (!free(here)) continue;
           full.push(here);
-          const back = svg("rect", { x: here[0], y: here[1], width: 2 * half, height: 14, class: "back" });
-          return [back, svg("text", { x, y: y + 2, "text-anchor": "middle", class: "word" }, svg("title", {}, edge.title), text)];
+          const back = svg("rect", { x: here[0], y: here[1], width: 2 * half, height: high, class: "back" });
+          const lines = texts.map((text, line) => svg("tspan", { x, y: here[1] + 12 + 14 * line }, text));
+          return [[back, svg("text", { "text-anchor": "middle", class: "word" }, svg("title", {}, edge.title), lines)]];
         }
       }
       return [];
@@ -219,6 +224,25 @@
     }
     return svg("g", { class: edge.kind }, svg("title", {}, edge.title), svg("path", { d: line, class: "line" }), svg("path", { d: head, class: "head" }));
   };
+  // Where all inputs are of one type, its name would be the same at each arrow; without the names of fields, more is seen.
+  const head = (text) => text.split("(")[0] || text;
+  const alike = data.inputs.length > 1 && new Set(data.inputs.map(head)).size === 1 ? `${head(data.inputs[0])}(` : "";
+  const argued = (text) => {
+    const inside = alike && text.startsWith(alike) ? text.slice(alike.length, -1) : text;
+    return alike || inside.length > WIDE ? inside.replace(/(?<=(?:^|[(,]) ?)\w+=/gu, "") : inside;
+  };
+  // One input in two lines; of many the first that have room, or their types, and how many more there are.
+  const two = (text) => {
+    const lines = broken([text]);
+    return lines.length > 2 ? [lines[0], `${lines[1]} …`] : lines;
+  };
+  const several = (inputs, heads) => {
+    const texts = inputs.join(", ").length > 2 * WIDE && heads.length > 1 ? heads : inputs, apart = alike ? "; " : ", ";
+    let shown = texts.length;
+    const said = () => [...texts.slice(0, shown), ...(shown < texts.length ? [`${texts.length - shown} more`] : [])].join(apart);
+    while (shown > 1 && said().length > 2 * WIDE - 8) shown--;
+    return two(said());
+  };
   const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 2)} …` : text);
   // All transitions between two boxes are one arrow.
   const edgesOf = (group, of) => {
@@ -238,11 +262,10 @@
       edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
       edge.rank = bad ? 1 : 0;
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
-      const inputs = [...new Set(edge.arcs.slice(0, 400).map((arc) => brief(input(arc))))], heads = [...new Set(inputs.map((text) => text.split("(")[0] || text))];
-      const says = inputs.join(", ");
-      // without the names of fields, more of a long input is seen
-      edge.says = cut(says.length > WIDE ? says.replace(/(?<=[(,] ?)\w+=/gu, "") : says, WIDE);
-      edge.brief = cut(heads.join(", "), WIDE / 2);
+      const inputs = [...new Set(edge.arcs.slice(0, 400).map((arc) => brief(input(arc))))], heads = [...new Set(inputs.map(head))];
+      const [first, ...others] = inputs.map(argued);
+      edge.says = others.length ? several([first, ...others], heads) : two(first);
+      edge.brief = [cut(alike && first !== "(spontaneous)" ? first : heads.join(", "), WIDE / 2)];
       edge.title = [went ? `${seen} of ${asked.length} visited` : `${edge.arcs.length} transition${edge.arcs.length === 1 ? "" : "s"}`, ...ways.slice(0, 20), ...(ways.length > 20 ? ["… and more"] : [])].join("\n");
       return edge;
     });
@@ -279,7 +302,8 @@
       const ahead = [...new Set(targets(here))].filter((state) => state !== here);
       const behind = [...new Set(into[here].map((arc) => data.source[arc]))].filter((state) => state !== here && !ahead.includes(state));
       // nothing comes before the start
-      const [above, below] = here ? [behind.slice(0, NEAR / 2), ahead.slice(0, NEAR)] : [[], [...ahead, ...behind].slice(0, NEAR)];
+      const near = pane.clientWidth < FRAME - 2 * SPARE ? NEAR / 2 : NEAR; // on a phone there is room for four
+      const [above, below] = here ? [behind.slice(0, near / 2), ahead.slice(0, near)] : [[], [...ahead, ...behind].slice(0, near)];
       const states = [here, ...above, ...below], rows = [1, ...above.map(() => 0), ...below.map(() => 2)];
       const left = behind.length + ahead.length - above.length - below.length;
       const [nodes, edges] = boxes(states, rows, here), own = edges.filter((edge) => edge.from === 0 || edge.to === 0);
@@ -324,13 +348,14 @@
   // where a run failed is what a reader looks for
   const start = data.failed && data.failed.length ? data.failed[0][0] : 0;
   // the walk: transitions from the initial state to `here`
+  let bare = 0; // arrows of the drawing without words
   let here = start, walk = way(start), among = null;
   const view = make("select", { id: "states-view" });
   const names = { around: "around this state", everything: size > DRAWN ? "from the start" : "all states", visited: "visited states", fields: "grouped by fields" };
   for (const name of Object.keys(VIEWS)) if (name !== "visited" || visited) view.append(make("option", { value: name }, names[name]));
   const used = [...new Set(data.kinds.flatMap((each) => each.fields))];
-  const several = new Set(data.states.map((row) => row[0])).size > 1;
-  const offered = [...(several ? [-1] : []), ...used.filter((field) => data.fields[field] && data.states.some((_, state) => number(state, field) !== number(0, field)))];
+  const manyKinds = new Set(data.states.map((row) => row[0])).size > 1;
+  const offered = [...(manyKinds ? [-1] : []), ...used.filter((field) => data.fields[field] && data.states.some((_, state) => number(state, field) !== number(0, field)))];
   const ticks = offered.map((field) => make("input", { type: "checkbox", value: field, checked: (data.by || []).includes(field) }));
   const chosen = () => ticks.filter((tick) => tick.checked).map((tick) => Number(tick.value));
   const choices = make("span", { class: "choices" }, offered.map((field, at) => make("label", {}, ticks[at], field < 0 ? "type" : data.fields[field])));
@@ -364,7 +389,8 @@
     const [nodes, edges, said] = VIEWS[view.value]();
     const focused = pane.contains(document.activeElement) && document.activeElement !== pane;
     pane.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
-    remark.textContent = said;
+    const unsaid = bare ? `${bare} arrow${bare === 1 ? " has" : "s have"} no room for their inputs: point at one, or go to its state` : "";
+    remark.textContent = [said, unsaid, alike && `each input is a ${alike}…)`].filter(Boolean).join("; ");
     zoom.apply();
     if (nodes.length) roveBoxes(pane.firstChild);
     if (focused) pane.querySelector(".state.here")?.focus({ preventScroll: true });

@@ -257,8 +257,10 @@ def test_groups_and_search(tmp_path: Path, seen: Browser) -> None:
     )
     assert seen.ask("document.querySelector('.found output').value") == "1 of 101 states"
     assert drawn(seen, "everything")[0] == "Empty"
+    words, arrows, _ = seen.ask(LYING)
     assert seen.ask("document.querySelector('#states-walk [role=status]').textContent") == (
-        "the nearest 80 of 101 states"
+        f"the nearest 80 of 101 states; {arrows - words} arrows have no room for their inputs: point at one, or go to "
+        "its state"
     )
 
 
@@ -336,6 +338,25 @@ def test_the_first_view_is_whole(tmp_path: Path, seen: Browser) -> None:
     round_ = Spec(lambda state, _: [goto((state + 1) % 7)], 0, ["a rather long word for an input"], name="round")
     opened(seen, tmp_path, explore(round_))
     assert seen.ask(cut) == []
+
+
+@needs_browser
+@pytest.mark.real
+@pytest.mark.parametrize("size", [1280, 390])
+def test_a_large_drawing_fits_and_its_words_differ(tmp_path: Path, seen: Browser, size: int) -> None:
+    """No part is beyond the frame, all arrows of a first view say inputs, and what all inputs share is said once."""
+    seen.size(size)
+    opened(seen, tmp_path, explore(load("jobs").spec, 500))
+    wide = "document.querySelector('svg.states').clientWidth - document.querySelector('.drawing').clientWidth"
+    assert seen.ask(wide) <= 0
+    words, arrows, lying = seen.ask(LYING)
+    assert (words, lying) == (arrows, 0)
+    texts = seen.ask("[...document.querySelectorAll('svg.states .word tspan')].map(each => each.textContent)")
+    assert not any("Command" in each for each in texts)
+    assert "each input is a Command(…)" in seen.ask("document.querySelector('#states-walk [role=status]').textContent")
+    drawn(seen, "everything")
+    assert seen.ask(wide) <= 0
+    seen.size(1200)
 
 
 LYING = """(() => {
