@@ -55,7 +55,10 @@ class AnswerDifference(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of two models, nearest first; `only_one` and `only_other` are inputs that only one model has.
+    """The differences of two models; `only_one` and `only_other` are inputs that only one model has.
+
+    The first `roots` differences show without any other difference before them, the others only behind one. Both parts
+    begin with the nearest.
 
     `whole`: the search saw all pairs of states, so there are no other differences.
     """
@@ -64,6 +67,7 @@ class Differences:
     only_one: list[str] = field(default_factory=list[str])
     only_other: list[str] = field(default_factory=list[str])
     whole: bool = True
+    roots: int = 0
 
     @property
     def any(self) -> bool:
@@ -85,12 +89,11 @@ def differences(one: Graph, other: Graph) -> Differences:
         if OPEN in graph.target:
             raise UsageError(f"{graph.name}: outputs decide the next state (Accept); it cannot be compared as a model")
     inputs, others = ({plain(each) for each in graph.inputs} for graph in (one, other))
-    common = inputs & others
-    start = frozenset([0]), frozenset([0])
+    common, start = inputs & others, (frozenset([0]), frozenset([0]))
     seen, queue = {start}, deque[_Pair]([_Pair(*start, ())])
     # look behind differences last, so that the nearest way to a difference has no other before it
     behind = deque[_Pair]()
-    kinds = dict[tuple[object, ...], AnswerDifference]()
+    kinds, later = dict[tuple[object, ...], AnswerDifference](), set[tuple[object, ...]]()
     while (queue or behind) and len(seen) < PAIRS and len(kinds) <= MOST:
         after = not queue
         here = (queue or behind).popleft()
@@ -99,14 +102,29 @@ def differences(one: Graph, other: Graph) -> Differences:
             ours, theirs = left.get(inp, {}), right.get(inp, {})
             if ours.keys() != theirs.keys() and (not after or (ours and theirs)):
                 found = AnswerDifference(here.way, inp, _answers(ours), _answers(theirs))
+                later |= {found[1:4]} - kinds.keys() if after else set()
                 known = kinds.setdefault(found[1:4], found._replace(places=0))
                 kinds[found[1:4]] = known._replace(places=known.places + 1)
             for pair, parted in _onward(ours, theirs, here.way, inp):
                 if pair[:2] not in seen:
                     seen.add(pair[:2])
-                    (behind if after or parted else queue).append(pair)
-    whole = not queue and not behind and one.whole and other.whole
-    return Differences([*kinds.values()][:MOST], sorted(inputs - others), sorted(others - inputs), whole)
+                    # what comes by itself cannot be avoided: nothing would be before it
+                    (behind if after or (parted and inp != ALONE) else queue).append(pair)
+    whole = not (queue or behind) and one.whole and other.whole
+    roots = _roots([each for kind, each in kinds.items() if kind not in later])
+    ordered = [*roots, *(each for each in kinds.values() if each not in roots)][:MOST]
+    return Differences(ordered, sorted(inputs - others), sorted(others - inputs), whole, len(roots[:MOST]))
+
+
+def _roots(found: list[AnswerDifference]) -> list[AnswerDifference]:
+    """Return the differences that show without the inputs of another one."""
+    return [each for each in found if not any(_within(other.inputs, each.inputs) for other in found)]
+
+
+def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    """Return whether inputs are some, but not all, of others, in their order."""
+    left = iter(long)
+    return 0 < len(short) < len(long) and all(inp in left for inp in short)
 
 
 def _onward(

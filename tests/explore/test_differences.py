@@ -44,6 +44,18 @@ def test_every_kind_is_found_and_not_only_the_first() -> None:
     assert found[1].way == (("login", "ok"),)
 
 
+def test_what_may_be_a_consequence_comes_last() -> None:
+    """A new lock opens without its key: first that, and what needs no push to show; then what comes of the push."""
+    lock = [
+        *[("shut", "push", "stuck", "shut"), ("shut", "bell", "ring", "rung"), ("rung", "knock", "hello", "shut")],
+        *[("open", "push", "moves", "shut"), ("open", "bell", "no", "open"), ("shut", "key", "turns", "open")],
+    ]
+    new = [("shut", "push", "moves", "open"), lock[1], ("rung", "knock", "hi", "shut"), *lock[3:]]
+    found = compared(lock, new)
+    assert [each.inputs for each in found.found[: found.roots]] == [("push",), ("bell", "knock")]
+    assert [each.inputs for each in found.found[found.roots :]] == [("push", "bell")]
+
+
 def test_a_difference_hides_none_behind_it() -> None:
     """Two versions greet otherwise, and read otherwise: both are told; what is left open behind is no difference."""
     other = [("out", "login", "welcome", "in"), LOGIN[1], ("in", "read", "DATA", "in")]

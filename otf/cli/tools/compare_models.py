@@ -108,11 +108,12 @@ def _data(a: str, b: str, found: Differences, shown: Sequence[ShownDifference]) 
                 "a": list(each.difference.one),
                 "b": list(each.difference.other),
                 "places": each.difference.places,
+                "root": at < found.roots,
                 "wider": each.difference.wider,
                 "system_a": each.a,
                 "system_b": each.b,
             }
-            for each in shown
+            for at, each in enumerate(shown)
         ],
     }
 
@@ -133,7 +134,9 @@ def _heads(a: str, b: str, graphs: tuple[Graph, Graph], found: Differences) -> I
             yield f"only {side} has the inputs {', '.join(inputs_of)}"
     if len(found.found) > 1:
         sent = f"; if both are benches, the first {DRIVEN} are sent to the systems" if len(found.found) > DRIVEN else ""
-        yield f"the nearest first{sent}:"
+        behind = len(found.found) - found.roots
+        last = f"; the last {behind:,} only show behind another one, and may be its consequences" * (behind > 0)
+        yield f"the nearest first{last}{sent}:"
 
 
 def _difference(number: int, shown: ShownDifference) -> Iterator[str]:
