@@ -1,4 +1,4 @@
-"""A codec that is made of one codec for each port, and values that name their port, for clients with equal messages."""
+"""A codec made of one codec for each port; and `At`, a message with its port, if several ports carry equal messages."""
 
 from __future__ import annotations
 

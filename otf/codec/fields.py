@@ -263,7 +263,7 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of a field of bytes: a fixed number, as many as a length before says, up to a mark, or all.
+    r"""Return the format of a field of bytes: of a fixed size, after its length, up to a mark, or to the end (`rest`).
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')

@@ -29,11 +29,11 @@ def from_construct(
 ) -> LibraryCodec:
     r"""Return a codec of dataclasses, given a declaration in the library construct for each dataclass.
 
-    The codec encodes and decodes the dataclasses in `kinds`; bytes become the first dataclass that fits. The codec only
-    encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such as closing a connection.
-    With `exact`, bytes are undecodable if construct would write their message differently, for instance because padding
-    is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple. `from_construct` raises
-    UsageError for a field without a declaration, and for a field of another type.
+    The codec encodes and decodes the dataclasses in `kinds`; received bytes become a message of the first dataclass
+    that fits. The codec only encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such
+    as closing a connection. With `exact`, bytes are undecodable if construct would write their message differently, for
+    instance because padding is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple.
+    `from_construct` raises UsageError for a field without a declaration, and for a field of another type.
 
     >>> from dataclasses import dataclass
     >>> from construct import Const, Int16ub, Struct

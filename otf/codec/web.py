@@ -46,8 +46,8 @@ class HttpResponse:
     r"""An HTTP response with its `status`, its `body`, and those of its `headers` that the codec keeps, in lower case.
 
     A body that is an object or an array of JSON is compared as a value: spaces and the order of keys make no
-    difference. Any other body is compared byte by byte. A model may give the body as a Python value, which the codec
-    writes as JSON.
+    difference. A body without a JSON object or array is compared byte by byte. A model may give the body as a Python
+    value, which the codec writes as JSON.
 
     >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
     True

@@ -125,7 +125,7 @@ def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | No
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property in a generator that yields each awaitable which its caller has to await; return the result.
+    """Check a property in a generator, which yields what its caller has to await, and returns the result.
 
     With `waits=False`, the property must not be asynchronous; Hypothesis may then search for a simpler counterexample.
 

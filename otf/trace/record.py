@@ -34,7 +34,7 @@ class Header:
     """The first line of a trace: all conditions that otf needs to judge the trace again and to repeat the path.
 
     `run` is a unique id of the trace. `path` is the number of the path in its campaign. `bench` and its `parameters`
-    name the tested system. `fingerprint` changes with the source text of the model. `versions` has the versions of otf,
+    name the tested system. `fingerprint` is a hash of the source text of the model. `versions` has the versions of otf,
     of Python and of everything else that took part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs;
     `burst` is how many inputs it sent at once. `quiescence`, `latency` and `busy` are the times of the bench, in
     seconds. `shrunk` is true if shrinking made this trace. `runs` is how many times otf drove the inputs of a shrunk

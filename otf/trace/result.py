@@ -62,8 +62,8 @@ def counted(number: int, what: str) -> str:
 class FailureResult:
     """One kind of failure, with its `signature`, the number of `paths` that showed it, and its shortest `trace`.
 
-    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure, driven again, showed
-    it. `title` describes the failure in that trace by its values.
+    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure that otf drove again
+    showed this kind. `title` describes the failure in that trace by its values.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3

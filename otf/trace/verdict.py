@@ -120,7 +120,7 @@ class Failure:
     seconds, and `off` says how far the event was outside all windows. `violates` holds the requirements of the outputs
     that were due but did not come. `unclear` is true if `violates` has several requirements, and the path does not show
     which of them the system violates. `together` is how many inputs were in flight; `step` is the last of them. `note`
-    says anything else that explains the failure.
+    has further text that explains the failure.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
