@@ -76,7 +76,7 @@ PICTURES: Final[Mapping[str, Shown]] = {
 
 RUNS: Final = (
     *("session_device", "ecu", "bootloader", "modbus", "elm327", "supply", "microbit", "uboot", "coap", "tftp", "dns"),
-    *("http", "tickets", "irc", "jobs", "redis", "memcached", "chat", "smtp", "ssh", "gtp", "uci"),
+    *("http", "tickets", "irc", "jobs", "redis", "memcached", "mqtt", "chat", "smtp", "ssh", "gtp", "uci"),
 )
 DRAWN: Final = 20  # runs of each, of which the one with the most different events is shown
 STEPS: Final = 5
@@ -102,7 +102,8 @@ def run_of(name: str) -> str:
 
 def _brief(row: SequenceRow) -> str:
     """Return the text of an event without the names of fields, and without its port, which its column names."""
-    return re.sub(r"\b\w+=", "", row.text).replace(f"'{row.port}', ", "").removesuffix(f" on {row.port}")
+    text = re.sub(r"\b\w+=", "", row.text).replace(f"'{row.port}', ", "").removesuffix(f" on {row.port}")
+    return re.sub(r"^MqttMessage\((.*)\)$", r"\1", text)  # which says whose packet it is
 
 
 def _kinds(run: Sequence[Event]) -> int:
@@ -113,16 +114,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Draw all pictures as SVG; with a folder also as PNG, to be looked at."""
     parser = ArgumentParser(prog="python -m benchmarks.gallery", description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="draw into this folder, also as PNG (docs/gallery)")
-    chosen: Path | None = parser.parse_args(arguments).folder
+    parser.add_argument("names", nargs="*", help="draw only these, such as c4 or run-mqtt (all)")
+    given = parser.parse_args(arguments)
+    chosen: Path | None = given.folder
     folder = chosen or FOLDER
     folder.mkdir(exist_ok=True)
     for name, shown in PICTURES.items():
+        if given.names and name not in given.names:
+            continue
         graph = shown.graph()
         text = dot(graph, marks(graph, shown.accepting, shown.safe))
         for form in ("svg", "png") if chosen else ("svg",):
             (folder / f"{name}.{form}").write_bytes(picture(text, form))
         print(f"{name}: {len(graph.values)} states, {len(graph.target)} transitions")
     for name in RUNS:
+        if given.names and f"run-{name}" not in given.names:
+            continue
         (folder / f"run-{name}.svg").write_text(run_of(name), encoding="utf-8")
         print(f"run-{name}")
 

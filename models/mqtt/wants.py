@@ -89,6 +89,7 @@ class Plan:
             says="; ".join(f"{port}: {_words(want)}" for port, want in self.wants),
             req=self.req,
             closing=True,
+            examples=lambda: [_example(self)],
         )
 
 
@@ -97,6 +98,34 @@ def _words(want: Want) -> str:
         return "the connection ends"
     codes = f" or a code of {min(want.codes)} to {max(want.codes)}" if want.codes else ""
     return f"{show(want.packet)}{codes}"
+
+
+def _example(plan: Plan) -> dict[str, tuple[object, ...]]:
+    """Return outputs that fulfil a plan: the first codes, and the first free identifiers."""
+    found = dict[str, tuple[object, ...]]()
+    # what comes early comes first, and nothing comes after the end of a connection
+    for port, want in sorted(plan.wants, key=lambda each: (each[1].packet is None, not each[1].early)):
+        packet = None if want.packet is None else _chosen(plan.state, port, want, want.packet)
+        output = Ended("end of stream") if packet is None else MqttMessage(port, packet)
+        found[port] = (*found.get(port, ()), output)
+    return found
+
+
+def _chosen(state: Broker, port: str, want: Want, packet: MqttPacket) -> MqttPacket:
+    session = state.session(state.link(port).client)
+    match packet:
+        case MqttPublish() if packet.qos and not packet.id:
+            used = {each.id for each in session.flying if each.mark != want.mark} if session else set[int]()
+            # those that begin in one step have marks of their own
+            return replace(packet, id=next(number for number in range(want.mark or 1, 1 << 16) if number not in used))
+        case MqttConnack() if state.new and not packet.code and state.link(port).client.startswith("?"):
+            return replace(packet, properties=(MqttProperty("assigned_client", "made"), *packet.properties))
+        case MqttDisconnect() | MqttPuback() | MqttPubrec() | MqttPubrel() | MqttPubcomp() if want.codes:
+            return replace(packet, reason=packet.reason if packet.reason in want.codes else min(want.codes))
+        case MqttConnack() if want.codes:
+            return replace(packet, code=packet.code if packet.code in want.codes else min(want.codes))
+        case _:
+            return packet
 
 
 def _matched(plan: Plan, seen: Mapping[str, tuple[object, ...]]) -> list[Broker]:

@@ -173,6 +173,9 @@ def _unknown(where: str) -> str:
 def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
     benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
     file, close = _parts(reference)[0], get_close_matches(name, [*benches, *vars(module)], n=1)
+    if (found := vars(module).get(name)) is not None:
+        what = f"there is no bench {name!r} in it, but a {type(found).__name__}, which names no system to drive"
+        return f"{reference}: {what}; make a bench with Bench.on_ports or Bench.in_process"
     if close and name != "bench":
         return f"{reference}: there is no bench {name!r} in it; did you mean {file}:{close[0]}?"
     forms = " or ".join(f"{file}:{key}" for key in dict.fromkeys([*close, *benches]) or ["NAME"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.gallery import FOLDER, PICTURES, RUNS, run_of
+from benchmarks.gallery import FOLDER, PICTURES, RUNS, main, run_of
 from otf.explore.exports import dot, marks
 from tests.cli.command import otf
 
@@ -49,7 +49,28 @@ def test_each_real_system_has_a_run() -> None:
     assert shown == list(RUNS)
 
 
-@pytest.mark.parametrize("name", ["supply", "session_device"])
+@pytest.mark.parametrize("name", ["supply", "session_device", "mqtt"])
 def test_a_run_follows_its_model(name: str) -> None:
     """It is what `python -m benchmarks.gallery` draws today."""
     assert (FOLDER / f"run-{name}.svg").read_text("utf-8") == run_of(name)
+
+
+SUITES = re.findall(r"`(otf suite [\w.:]+ --dry)`", PAGE.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("command", SUITES)
+def test_what_a_suite_proves_is_what_otf_says(command: str) -> None:
+    """The numbers of paths, inputs and states beside the command are those that it prints today."""
+    said, page = otf(*command.split()[1:]).out, " ".join(PAGE.read_text("utf-8").split())
+    paths, inputs = re.findall(r"([\d,]+) (?:paths|steps)", said)[:2]
+    states = re.findall(r"at most (\d+) states", said)[0]
+    words = {"3": "three", "7": "seven", "2": "two"}
+    about = page[page.index(command) - 300 : page.index(command) + 300].lower()
+    assert f"{words.get(paths, paths)} paths of {inputs} inputs prove" in about
+    assert f"of {words.get(states, states)} states" in about
+
+
+def test_one_picture_is_drawn_when_it_is_named(tmp_path: Path) -> None:
+    """The command beside a drawing draws that one, and no other."""
+    main([str(tmp_path), "c4"])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["c4.png", "c4.svg"]

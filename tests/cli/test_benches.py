@@ -163,7 +163,10 @@ def test_a_name_that_is_not_in_the_file(folder: Path) -> None:
     machine(folder)
     assert failed("run", "machine.py:mak").endswith("in it; did you mean machine.py:make?\n")
     assert "or name it: machine.py:bench" in failed("run", "machine.py:other")
-    assert "there is no bench 'codec' in it" in failed("run", "machine.py:codec")
+    assert failed("run", "machine.py:codec") == (
+        "otf: machine.py:codec: there is no bench 'codec' in it, but a LineCodec, which names no system to drive; "
+        "make a bench with Bench.on_ports or Bench.in_process\n"
+    )
     (folder / "empty.py").touch()
     assert "call yours that, or name it: empty.py:NAME" in failed("run", "empty.py")
 
