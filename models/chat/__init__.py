@@ -1,7 +1,6 @@
-"""A chat of two clients over WebSocket (RFC 6455), with the server of websocket-server, from PyPI.
+"""A chat server for two clients over WebSocket (RFC 6455); the PyPI package websocket-server by default.
 
-`otf run chat` tests the server of websocket-server, and `otf run chat --set server=127.0.0.1:9001` a server of your
-own.
+`otf run chat` tests the server in websocket-server. `otf run chat --set server=127.0.0.1:9001` tests your own server.
 """
 
 from otf.models.chat.bench import bench

@@ -43,8 +43,8 @@ KNOWN: Final = {
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a CoAP server.
 
-    `server` is the command line of the CoAP server, with {host} and {port} in it. The server must let clients create at
-    least two resources. `also` adds inputs that the bench leaves out by default: `ping`, `post` or `renew`.
+    `server` is the command that starts the CoAP server; otf fills in {host} and {port}. The server must let clients
+    create at least two resources. `also` adds inputs that the bench leaves out by default: `ping`, `post` or `renew`.
 
     >>> bench().name
     'coap'

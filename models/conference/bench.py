@@ -36,12 +36,12 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
     entity: str = "",
     ready_timeout: float = 5.0,
 ) -> Bench:
-    """Return the bench of the conference protocol entity with the id 1.
+    """Return the bench that tests one entity of the conference protocol, the entity with the id 1.
 
-    `entity` is the command line of the program to test (default: the reference entity). The bench adds `--id`,
-    `--listen` and `--peer` to this command line. `fault` is one of the reference entity's 27 faults. The program must
-    print the line `ready` within `ready_timeout` seconds. `bench` raises UsageError for sizes or a fault that do not
-    exist.
+    `entity` is the command line of the program to test (default: an example program, the reference entity). The bench
+    adds `--id`, `--listen` and `--peer` to this command line. `fault` names one of the 27 defects that you can switch
+    on in the reference entity. The program must print the line `ready` within `ready_timeout` seconds. `bench` raises
+    UsageError for an invalid number or an unknown fault.
 
     >>> bench().name
     'conference'

@@ -46,8 +46,8 @@ class Idle:
 class Conf:
     """The entity's state while it is in a conference.
 
-    A `Conf` has the name of the conference (`conf`), the entity's nickname (`nick`), and the other `members`: pairs of
-    an entity's id and its nickname.
+    A `Conf` contains the name of the conference (`conf`) and the entity's nickname (`nick`). `members` lists the id and
+    nickname of each other entity in the conference.
 
     >>> Conf("a", "ann").members
     ()
@@ -65,7 +65,8 @@ State: TypeAlias = Idle | Conf
 class Sizes:
     """How many `entities`, `nicknames`, `conferences` and `messages` the model of the conference protocol uses.
 
-    With fewer than 3 entities, or fewer than 2 nicknames, conferences or messages, the tests miss some faults.
+    With fewer than 3 entities, or fewer than 2 nicknames, conferences or messages, the tests miss some of the 27
+    defects in the reference entity.
 
     >>> Sizes(nicknames=1).confs
     ['c1', 'c2']
@@ -98,7 +99,7 @@ class Sizes:
 
 
 def conference(sizes: Sizes) -> Spec[State, Input]:
-    """Return the spec of the conference protocol entity with id 1, with inputs of the given `sizes`.
+    """Return the spec of the conference protocol entity with id 1; `sizes` bounds the inputs.
 
     >>> conference(Sizes()).initial
     Idle()

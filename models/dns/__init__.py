@@ -1,4 +1,4 @@
-"""A name server with one zone as a model, over UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
+"""A DNS name server with one zone, over UDP and TCP: RFC 1035, with RFC 4343, 6891 (EDNS) and 7766 (TCP).
 
 `otf run dns` tests the name server dnslib, from PyPI.
 """

@@ -33,7 +33,7 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a name server; the server is dnslib.
+    """Return the bench that tests the DNS name server of dnslib.
 
     `also` adds queries that the bench leaves out by default: `edns`, `kind`, `malformed`, `response`, `tcp` or
     `truncated`.

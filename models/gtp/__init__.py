@@ -1,7 +1,7 @@
-"""Engines that play Go, by the Go Text Protocol (GTP) over their pipes; GNU Go by default.
+"""A program that plays Go and speaks the Go Text Protocol (GTP) over pipes; GNU Go by default.
 
-`otf run gtp --set engine='/usr/games/gnugo --mode gtp'` tests the engine with this command line. Sources: Farnebäck,
-"Specification of the Go Text Protocol, version 2, draft 2" (2002), and the rules of Go.
+`otf run gtp --set engine='/usr/games/gnugo --mode gtp'` tests the program that this command line starts. Sources:
+Farnebäck, "Specification of the Go Text Protocol, version 2, draft 2" (2002), and the rules of Go.
 """
 
 from otf.models.gtp.bench import bench

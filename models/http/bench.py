@@ -37,8 +37,9 @@ KNOWN: Final = (
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a web server, which must serve the application in `otf.models.http.server`.
 
-    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. With `also="should"`, the
-    server must refuse what the RFC says it should refuse. With `also="date"`, an answer must carry a date.
+    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. With `also="should"`, otf
+    also sends requests that a server should refuse, and treats the RFC's SHOULD as a MUST. With `also="date"`, otf
+    requires a Date header in answers.
 
     >>> bench().name
     'http'
@@ -47,9 +48,9 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str], also: str = "") -> Bench:
-    """Return the bench of a web server that the command `argv` starts for each path.
+    """Return the bench of a web server that otf starts with the command `argv`, anew for each path.
 
-    The server must print the number of its port.
+    The server must print its port number.
 
     >>> served_by(["my-server"]).name
     'http'

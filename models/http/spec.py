@@ -83,8 +83,8 @@ class Onward:
 def web(also: str = "") -> Spec[State, WebInput]:
     """Return the spec of a web server.
 
-    With `also="should"`, the server must refuse what the RFC says it should refuse. With `also="date"`, an answer must
-    carry a date.
+    With `also="should"`, otf also sends requests that a server should refuse, and treats the RFC's SHOULD as a MUST.
+    With `also="date"`, otf requires a Date header in answers.
 
     >>> web().name
     'http'

@@ -1,4 +1,4 @@
-"""A chat server, over TCP from three clients in one channel; ngircd by default.
+"""An IRC chat server with three clients in one channel, over TCP; ngircd by default.
 
 `otf run irc --set server='my-server {host} {port}'` tests a server of your own. Source: RFC 2812 (Internet Relay Chat:
 client protocol). The chat server passes each action of a client to all other clients in its channel. The messages on

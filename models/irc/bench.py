@@ -66,9 +66,10 @@ READY: Final = (b" 376 ", b" 422 ")  # the end of the message of the day, or tha
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of an IRC chat server.
 
-    `server` is the command line of the chat server, with {host}, {port} and {folder} in it. The folder contains
+    `server` is the command that starts the chat server; otf fills in {host}, {port} and {folder}. The folder contains
     `ngircd.conf`, a configuration for ngircd. With `also="invite"`, otf judges the answer to INVITE strictly by the
-    RFC. With `also="nick"`, the bench also sends NICK without a nickname; with `also="zero"`, a zero byte.
+    RFC. With `also="nick"`, the bench also sends NICK without a nickname. With `also="zero"`, it also sends a zero
+    byte.
 
     >>> bench().name
     'irc'

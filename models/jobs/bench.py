@@ -43,8 +43,8 @@ PINGS: Final = {client: Command(client, "list-tube-used") for client in CLIENTS}
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a job queue.
 
-    `server` is the command line of the job queue, with {host} and {port} in it. `also` adds a malformed command that
-    the bench leaves out by default: `number`, `missing` or `return`.
+    `server` is the command that starts the job queue; otf fills in {host} and {port}. `also` adds a malformed command
+    that the bench leaves out by default: `number`, `missing` or `return`.
 
     >>> bench().name
     'jobs'

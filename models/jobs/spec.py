@@ -23,7 +23,7 @@ from otf.spec import Spec, Transition, goto
 
 
 def jobs(also: str = "") -> Spec[State, Command]:
-    """Return the spec of a job queue with two clients; `also` adds a malformed command, one of `ALSO`.
+    """Return the spec of a job queue with two clients; `also` adds one malformed command from the list `ALSO`.
 
     >>> jobs().name
     'jobs'

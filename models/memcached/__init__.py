@@ -1,4 +1,4 @@
-"""A memcached server as a model: its text protocol over TCP and over UDP.
+"""A memcached server, with its text protocol over TCP or UDP.
 
 `otf run memcached` tests memcached over TCP, and `otf run memcached --set transport=udp` tests its UDP port.
 """

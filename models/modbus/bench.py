@@ -48,7 +48,7 @@ READY: Final = 10.0
 
 @trace_may_set(also=ALSO)
 def bench(*, port: str = "", also: str = "") -> Bench:
-    """Return the bench of the Modbus RTU server with the number 1.
+    """Return the bench of a Modbus RTU server that has the address 1.
 
     `port` is the serial port of a Modbus server of your own, such as `/dev/ttyUSB0`. The server must have 16 coils and
     16 registers, all 0 when a path begins. `also` adds wrong requests: `count`, `function`, `other`, `quantity` or

@@ -67,8 +67,8 @@ KNOWN: Final = (
 def bench(*, server: str = "", keys: int = 2) -> Bench:
     """Return the bench of a redis server.
 
-    `server` is the command line of the redis server, with {host} and {port} in it, or the word `fakeredis`. `keys` is
-    the number of keys that the clients use; each key may hold a string or a list.
+    `server` is the command that starts the redis server (otf fills in {host} and {port}), or the word `fakeredis`.
+    `keys` is the number of keys that the clients use; each key may hold a string or a list.
 
     >>> bench().name
     'redis'

@@ -1,4 +1,4 @@
-"""An SMTP mail server as a model, after RFC 5321: sessions, mail transactions, and accepted mails.
+"""An SMTP mail server (RFC 5321): sessions, mail transactions, and accepted mails.
 
 `otf run smtp` tests the mail server aiosmtpd, from PyPI.
 """

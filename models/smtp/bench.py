@@ -35,7 +35,7 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of a mail server; the server is aiosmtpd.
+    """Return the bench that tests the mail server aiosmtpd.
 
     `also` adds inputs that the bench leaves out by default: `bare`, `empty`, `help`, `login`, `newline` or `route`.
 

@@ -1,4 +1,4 @@
-"""An SSH server as a model: key exchange, services, authentication and channels, after RFC 4252, 4253 and 4254.
+"""An SSH server: key exchange, services, authentication and channels (RFC 4252, 4253 and 4254).
 
 `otf run ssh` tests the SSH server of paramiko, from PyPI.
 """

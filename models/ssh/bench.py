@@ -30,7 +30,7 @@ SERVER: Final = Path(__file__).with_name("server.py")
 
 @trace_may_set(also=ALSO)
 def bench(*, also: str = "") -> Bench:
-    """Return the bench of an SSH server; the server is paramiko.
+    """Return the bench that tests the SSH server of paramiko.
 
     `also` adds messages that the bench leaves out by default: `claims`, `early`, `injected`, `refusals` or
     `unassigned`.

@@ -62,8 +62,8 @@ KNOWN: Final = {
 def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Bench:
     """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
 
-    If `server` is a command line, `timeout` is the number of seconds after which that server sends a block again.
-    `also` adds inputs that the bench leaves out by default: `duplicate`, `first` or `repeat`.
+    If `server` is a command line, `timeout` is the number of seconds after which the server repeats a block that was
+    not acknowledged. `also` adds inputs that the bench leaves out by default: `duplicate`, `first` or `repeat`.
 
     >>> bench().name
     'tftp'

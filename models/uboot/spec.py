@@ -56,9 +56,9 @@ Result: TypeAlias = tuple[Prompt, tuple[str, ...]]
 
 
 def uboot(also: str = "", memory: tuple[int, int] = (0, 0)) -> Spec[State, Type]:
-    """Return the spec of a board with U-Boot; `memory` has the two words at the address `BASE`.
+    """Return the spec of a board with U-Boot; `memory` contains the two words at the address `BASE`.
 
-    With `also="zero"`, the spec has a division by zero among its inputs.
+    With `also="zero"`, the inputs of the spec include a division by zero.
 
     >>> uboot().name
     'uboot'

@@ -43,9 +43,9 @@ def bench(*, server: str = "") -> Bench:
 
 
 def served_by(argv: Sequence[str]) -> Bench:
-    """Return the bench of a WebSocket server that the command `argv` starts for each path.
+    """Return the bench of a WebSocket server that otf starts with the command `argv`, anew for each path.
 
-    The server must print the number of its port.
+    The server must print its port number.
 
     >>> served_by(["my-server"]).name
     'websocket'
