@@ -1,7 +1,6 @@
 """The adapters of otf, one for each kind of transport; each function of `otf.adapters` returns a port for a bench.
 
-A port is a function without arguments that opens a line. No adapter uses another, and the engine of otf knows none of
-them by name.
+A port is a function without arguments that opens a connection to the system.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""The errors of otf that are not verdicts: each class says who has to act, and has an exit status for the command line.
+"""The exceptions of otf, for instance for a wrong call or a broken model; each class has an exit status for the shell.
 
-A system that does not conform never causes an exception inside otf, but a verdict with its reason as data. An error of
-this module ends a command: the call was wrong, the model is broken, otf cannot read a trace, or otf cannot reach the
-system. Each message says what happened, where, what was possible and what to do.
+If a system does not conform, otf raises no exception while it drives the system; it returns a verdict with the reason.
+The errors of this module end a command: the call was wrong, the model is broken, or otf cannot read a trace or reach
+the system. Each message says what happened, where, what was possible and what to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STATUS_OF: Final = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 
 
 class OtfError(Exception):
-    """The base class of all errors that otf raises on purpose; `exit_status` is the exit status of the command line."""
+    """The base class of otf's errors; `exit_status` is the exit status with which an `otf` command ends."""
 
     exit_status: ClassVar[int] = USAGE
 
@@ -30,7 +30,7 @@ class WriteError(UsageError):
 
 
 class ModelError(OtfError):
-    """The model is broken: it raised an exception, or returned something other than a transition, state or input."""
+    """The model is broken: for instance, it raised an exception, or `step` yielded something other than transitions."""
 
 
 class TraceError(OtfError):
@@ -48,7 +48,7 @@ class ContactError(OtfError):
 
 
 class Interruption(BaseException):
-    """A user's signal raises this exception in code that hangs; asyncio would handle a KeyboardInterrupt itself."""
+    """otf raises this exception to stop code that hangs after the user has pressed Ctrl-C."""
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)
@@ -56,7 +56,7 @@ USERS_OWN: Final = (KeyboardInterrupt, Interruption)
 
 
 def near(name: str, names: Iterable[str], cutoff: float = 0.6, ending: str = "") -> str:
-    """Return the question whether the user meant the known name that is closest to `name`; "" if none is close.
+    """Return "did you mean tcp?" if `tcp` is the known name that is closest to `name`; "" if no known name is close.
 
     >>> near("eger", ["strict", "eager"]), near("x", ["strict"])
     ('did you mean eager?', '')
@@ -68,7 +68,7 @@ def near(name: str, names: Iterable[str], cutoff: float = 0.6, ending: str = "")
 
 
 def choose(name: str, names: Iterable[str], otherwise: str = "choose one of") -> str:
-    """Return what to do about an unknown name: the known name that was probably meant, and all known names.
+    """Return the advice for an unknown name: the known name that the user probably meant, and all known names.
 
     >>> choose("eger", ["strict", "eager"])
     'did you mean eager? choose one of strict, eager'
@@ -81,7 +81,7 @@ MOST: Final = 10  # mistakes told at once
 
 
 def refuse(call: str, *mistakes: Iterable[str]) -> None:
-    """Raise UsageError with all mistakes of a call in its message; do nothing if there are no mistakes.
+    """Raise a UsageError that lists all mistakes of a call; do nothing if there are no mistakes.
 
     >>> refuse("f(x): ", ["x=5: a text is needed"], [])
     Traceback (most recent call last):

@@ -22,7 +22,7 @@ MOST: Final = 1_000
 
 
 class PropertyStep(NamedTuple):
-    """A step of a path: an `input`, and the `outputs` before the next input; `input` is None for spontaneous outputs.
+    """A step of a path: an `input`, and the `outputs` before the next input. `input` is None for spontaneous outputs.
 
     >>> PropertyStep("coin", ("tea",)).outputs
     ('tea',)
@@ -52,9 +52,10 @@ _WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A temporal property, made by `always` and the like; its operators `&`, `|` and `~` are and, or, not.
+    """A temporal property, for instance from `always`; combine properties with `&` (and), `|` (or) and `~` (not).
 
-    `kind` is the property's operator, `parts` are its operands, `atom` is its test of a step, `steps` is for `within`.
+    `kind` is the property's operator, and `parts` are the operands. `atom` tests a step. `steps` is the number of steps
+    of `within`.
 
     >>> ~always("tea") | within(2, "milk")
     sometimes(not_('tea')) | within(2, 'milk')
@@ -142,7 +143,7 @@ def formula(thing: object) -> Formula:
 
 
 def now(what: What) -> Formula:
-    """Return the property that the current step matches: equals a value, is of a class, or satisfies a function.
+    """Return the property that the current step matches a value or a class, or that a function is true of the step.
 
     A value or a class matches a step if it matches the input or an output of the step.
 
@@ -153,7 +154,7 @@ def now(what: What) -> Formula:
 
 
 def always(what: What) -> Formula:
-    """Return the property that something is true of the current step of a path and of all later ones.
+    """Return the property that something is true of the current step of a path and of all later steps.
 
     >>> left(always(lambda step: len(step.outputs) < 2), PropertyStep("button", ("tea", "tea"))).truth
     False
@@ -162,7 +163,7 @@ def always(what: What) -> Formula:
 
 
 def never(what: What) -> Formula:
-    """Return the property that something is true neither of the current step of a path nor of any later one.
+    """Return the property that something is true neither of the current step of a path nor of any later step.
 
     >>> left(never("smoke"), PropertyStep("button", ("smoke",))).truth
     False
@@ -171,9 +172,9 @@ def never(what: What) -> Formula:
 
 
 def sometimes(what: What) -> Formula:
-    """Return the property that something is true of the current step of a path or of a later one.
+    """Return the property that something is true of the current step of a path or of a later step.
 
-    In a bench's `properties`, `sometimes` states a goal: a campaign reports the goal if no path reaches it.
+    If you list a `sometimes` in a bench's `properties`, `otf run` reports if no path of the campaign reaches it.
 
     >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
     True
@@ -196,7 +197,7 @@ def within(steps: int, what: What) -> Formula:
 
 
 def until(first: What, what: What) -> Formula:
-    """Return the property that `what` is true of the current step or a later one, and `first` of all steps before that.
+    """Return the property that `what` is true of the current step or a later step, and `first` of each step before it.
 
     >>> left(until("coin", "tea"), PropertyStep("button")).truth
     False

@@ -1,13 +1,14 @@
-"""Everything that a bench is made of: the bench itself, its parts, and the interface of an adapter.
+"""The classes and functions for writing a bench and your own adapter.
 
 `Bench` combines a spec with a codec and ports. The parts of a bench are `Life` (start, reset, health), `Barrier`,
-`KnownIssue` and `Limits`. `otf.adapter` also has codecs (`Codec`, `lines`, `PortAction`, `CodecError`), and the outputs
-that no codec produces (`Ended`, `Undecodable`). `lossy`, `duplicating` and `reordering` put a net in front of a model.
-`trace_may_set` says which parameters of a bench a trace may choose.
+`KnownIssue` and `Limits`. `Codec`, `lines`, `PortAction` and `CodecError` belong to codecs. otf itself produces the
+outputs `Ended` (a port closed) and `Undecodable` (wrong bytes). `lossy`, `duplicating` and `reordering` return a model
+of a system behind a network that loses, copies or reorders messages. `trace_may_set` lists the parameters of a bench
+that a trace file may set.
 
-An adapter of your own returns a `Port`, which opens a `Line`. A line receives frames, an `Ending`, or `Trouble`. The
-adapters of otf are in `otf.adapters`, framings are in `otf.framing`. Tests for your own codec, framing or adapter are
-in `otf.testing`.
+Your own adapter returns a `Port`, a function that opens a connection (a `Line`). `Line.receive` returns a frame, an
+`Ending` or `Trouble`. `otf.adapters` contains the adapters of otf, `otf.framing` the framings. Tests for your own
+codec, framing or adapter are in `otf.testing`.
 """
 
 from typing import TYPE_CHECKING

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class NonconformanceError(AssertionError):
-    """A campaign found that the system does not conform; the message explains each failure, `summary` has the rest.
+    """A campaign found that the system does not conform; the message explains each failure.
 
     >>> import tempfile
     >>> from otf.models.coffee import bench
@@ -48,7 +48,7 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign reached the system but no verdict; the message has the reasons, `summary` has all results."""
+    """A campaign reached the system, but could not decide on pass or fail; the message lists the reasons."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 
@@ -60,7 +60,7 @@ class InconclusiveError(OtfError):
 
 
 def run(bench: Bench, **settings: Unpack[SettingsKeywords]) -> Summary:
-    """Test a bench with a campaign, and return its summary; the keyword arguments are the fields of `Settings`.
+    """Run a campaign on a bench, and return the campaign's summary; the keyword arguments are the fields of `Settings`.
 
     >>> from otf.models.coffee import bench
     >>> summary = run(bench(), traces=2, steps=20, seed=1)

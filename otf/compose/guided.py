@@ -58,11 +58,13 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order in which some actions must happen; `scenario` makes it. Other actions may happen at any time.
+    """An order in which some actions must happen; the function `scenario` returns it.
 
-    `start` is the initial state of the scenario. `after(state, action)` returns the next state, None if the action must
-    not follow. `ends(state)` returns whether the scenario may end in a state. `patterns` are the patterns of all
-    actions that the scenario controls.
+    A scenario does not restrict the actions that it does not mention.
+
+    `start` is the initial state of the scenario. `after(state, action)` returns the scenario's next state, or None if
+    the scenario forbids the action. `ends(state)` returns whether the scenario may end in a state. `patterns` match all
+    actions that the scenario restricts.
 
     >>> once = scenario(["coin"])
     >>> once.concerns(Action("coin")), once.concerns(Action("button"))
@@ -80,7 +82,7 @@ class Scenario:
 
 
 def scenario(written: str | Machine | Sequence[object]) -> Scenario:
-    """Return the scenario of a list of actions, of a regular expression (see `expression`), or of a `Machine`.
+    """Return a scenario made from a list of actions, a regular expression (see `expression`), or a `Machine`.
 
     `scenario` raises UsageError for an empty list, or for an error in the expression.
 
@@ -154,9 +156,9 @@ def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 
 
 def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
-    """Return the product of a spec and a scenario: the actions that the scenario controls happen in both or not at all.
+    """Return a spec that allows only those actions of the given spec that a scenario allows too.
 
-    `compose` also removes outputs of the model that depart from the scenario; `guide` does not. Use `compose` to
+    `compose` also removes outputs that the scenario does not allow; `guide` keeps these outputs. Use `compose` to
     analyse a model, and `guide` to test a system.
 
     >>> from otf.compose import scenario
@@ -229,7 +231,7 @@ def _moved(scenario: Scenario, at: Hashable, action: Action) -> Hashable | None:
 
 
 def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> None:
-    """Raise UsageError if a scenario names an action that is not among the given actions."""
+    """Raise UsageError if a scenario names an action that is neither one of `inputs` nor one of `outputs`."""
     actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):

@@ -1,4 +1,4 @@
-"""The oracle, which judges a system, and the session, which conducts a path: code without clock, randomness or I/O."""
+"""The oracle, which decides whether an observation is allowed, and the session, which decides when to send and wait."""
 
 from typing import TYPE_CHECKING
 

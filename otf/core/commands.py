@@ -30,9 +30,9 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The command to send `input`, a ping of a barrier, to `port`, and then to call the session's `pinged`.
+    """The command to send a barrier's ping (`input`) to `port`, and then to call the session's `pinged`.
 
-    The answer to a ping goes to the session's `pong`; otf does not judge it.
+    When the answer to the ping comes, the runner calls the session's `pong`; otf does not judge the answer.
 
     >>> Ping("tcp", "are you there?").port
     'tcp'
@@ -44,11 +44,11 @@ class Ping:
 
 @light
 class Wait:
-    """The command to wait for an output `until` a time, in seconds since the path began, and then to call `silence`.
+    """The command to wait for outputs until the path is `until` seconds old, and then to call the session's `silence`.
 
-    `rest` is true if the wait also ends when an observer sees that the system is at rest. After quiescence, `rest` is
-    false, since only time can bring an output. `restless` is true if the wait ends at the time `until` in any case. A
-    wait that is not restless goes on until the observer, if there is one, sees the system at rest.
+    A bench may have an observer, which watches whether the system is idle. `rest` is true if the wait may end early
+    when the observer sees the system idle. `restless` is true if the wait ends at `until` even if the system is busy.
+    If `restless` is false, the wait goes on until the observer sees the system idle.
 
     >>> Wait(until=0.25).until
     0.25
@@ -79,7 +79,7 @@ GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
 
 
 class Chooser(Protocol):
-    """A chooser chooses the inputs of a path: it is a strategy at work, or a script."""
+    """The interface of an object that chooses the inputs of a path: a strategy, or a list of inputs to send."""
 
     def choose(self, view: View) -> Symbol | None:
         """Return the next input of the path, or None to end the path."""
@@ -90,12 +90,12 @@ class Chooser(Protocol):
 class Barrier:
     """A barrier has a ping for each port: an input that the system answers without changing its state.
 
-    `pings` maps each port to its ping. `pong(port, output)` returns whether an output is the answer to a ping. Nothing
-    proves that a port without a ping is quiet, so no spontaneous output may come there. The model must mention neither
-    pings nor their answers.
+    `pings` maps each port to its ping. `pong(port, output)` returns whether an output is the answer to a ping. Use a
+    barrier only if a port without a ping sends no spontaneous outputs, since no answer proves such a port quiet. The
+    model must mention neither pings nor their answers.
 
-    Without pings, `pong` returns whether an output of the model ends an answer, as a prompt does. After it, and before
-    the first input, the system must say nothing.
+    If `pings` is empty, `pong(port, output)` returns whether an output ends the system's answer, as a shell's prompt
+    does. The system must then send nothing before the first input, nor between such an output and the next input.
 
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
     >>> barrier.pong("tcp", b"pong")

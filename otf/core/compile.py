@@ -21,7 +21,7 @@ from otf.values import message_of, show
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ports of a bench: `outputs` names the ports that carry outputs, and `port` returns the port of a value.
+    """The ports of a bench: `outputs` lists those on which outputs come, and `port(value)` returns the port of a value.
 
     >>> routes = Routes(("left", "right"), port=lambda value: value[0])
     >>> routes.into(("left", "knock"))
@@ -320,7 +320,7 @@ def _spread(pools: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]
 
 
 def choices(item: object) -> tuple[object, ...]:
-    """Return the alternatives of a `OneOf`; any other item is its own only alternative."""
+    """Return the alternatives of a `OneOf`; for any other item, return the item alone."""
     if isinstance(item, On):
         return tuple(On(item.port, choice) for choice in choices(item.item))
     if not isinstance(item, OneOf):

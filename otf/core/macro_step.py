@@ -33,7 +33,7 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """All steps from a settled belief: for each input and each list of its outputs, the belief after quiescence."""
+    """All steps from a set of possible states: a table from each input and its outputs to the next possible states."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
@@ -109,7 +109,7 @@ def find(
 def follow(
     oracle: Oracle, ways: MacroSteps, inp: object, table: StepTable, outputs: tuple[object, ...]
 ) -> MacroSteps | None:
-    """Return the macro steps after a step, or None if the model does not allow the step."""
+    """Return the `MacroSteps` that follow an input and its outputs, or None if the model does not allow the outputs."""
     try:
         then = table.get(outputs)
     except TypeError:

@@ -103,7 +103,7 @@ class Memory:
 
 
 class Symbol(Remembered):
-    """A `value` of an input or output with its typed `key`, by which otf compares it: `Symbol(True) != Symbol(1)`.
+    """An input or output (`value`) with a `key` by which otf compares it; the key includes the type, so True is not 1.
 
     >>> from otf.values import key
     >>> Symbol(True, key(True)) == Symbol(1, key(1))

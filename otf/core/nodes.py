@@ -27,11 +27,11 @@ ITERATED: Final = 10_000
 
 
 class EnabledInputs:
-    """A sequence of `size` inputs; `at` creates the symbol of an input when the input with this index is drawn.
+    """A sequence of `size` inputs, which may be very long; `at(index)` creates an input when otf draws its index.
 
-    Among more than `FEW` inputs from a function of the state, otf does not look for repetitions: an input that occurs
-    twice is drawn twice as often. `kept` is true if a state or a view may hold on to the sequence, because all states
-    share it or it is short.
+    If a function returns more than `FEW` inputs for a state, otf does not remove duplicates, so otf draws an input that
+    occurs twice twice as often. `kept` is true if the sequence is short, or the same for all states, so that keeping it
+    in memory is cheap.
 
     >>> from otf.core import Symbol
     >>> inputs = EnabledInputs(1_000_000, lambda at: Symbol(at, at))

@@ -116,7 +116,7 @@ class Pause:
 
 
 class Pacing(Protocol):
-    """A pacing decides when otf may choose and send the next input, and how long silence must last to be quiescence."""
+    """The interface of a rule for when otf sends the next input, and how long silence must last to be quiescence."""
 
     def ready(self, moment: Moment) -> bool:
         """Return whether the chooser may choose the next input now; its `port` is not known yet."""

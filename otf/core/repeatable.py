@@ -42,7 +42,7 @@ def ask_again(known: Model, fresh: Oracle, events: Iterable[Event]) -> None:
 
 
 def compare(known: Model, fresh: Model) -> None:
-    """Raise ModelError if two models of one spec disagree on an answer that both have given."""
+    """Raise ModelError if two `Model`s of one spec have answered the same question differently."""
     for node in fresh.nodes:
         before = known.node(node.value)
         for inp, moves in node.moves.items():

@@ -19,11 +19,11 @@ OPEN: Final = Verdict("inconclusive", why="there may be an explanation that was 
 
 @dataclass(slots=True)
 class RequirementEvidence:
-    """The requirements that paths `reached` and `decided`; `follow` takes each event of a path, and `end` ends it.
+    """The requirements that paths `reached` and `decided`; call `follow` for each event, and `end` after each path.
 
-    A move of the model may implement a requirement. A path reaches a requirement if a move that implements the
-    requirement may explain one of the path's events. A path decides a requirement if every explanation of the path
-    contains such a move: a model without these moves would not allow the path.
+    A transition of the model may name requirements (`req=`). A path reaches a requirement if a transition that names
+    the requirement can explain one of the path's events. A path decides a requirement if no explanation of the path
+    avoids these transitions: the model without them would not allow the path.
 
     >>> from otf.core import Model, Monitor, Oracle
     >>> from otf.spec import Spec, goto

@@ -34,15 +34,16 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a chooser sees of a path: the states that the inputs in flight may lead to (`nodes`), and enabled inputs.
+    """What a chooser knows of a path: the states that the system may be in when the next input arrives, and the inputs.
 
-    `model` and `relation` are the model and the relation of the oracle. `reached` has the possible states with the
-    inputs in flight. `enabled` holds all inputs to draw from; the view does not ask the model about each of them.
+    `model` and `relation` are those of the oracle. `nodes` contains the states in which the next input may arrive.
+    `reached` contains each possible state, with the ports whose inputs are still in flight. `enabled` contains all
+    inputs that the chooser may choose from.
 
-    The view asks the model about an input only when something depends on the answer: `specifies` asks about one input,
-    `specified` and `others` ask about all. `specified` has the inputs that the model itself specifies in all of
-    `nodes`. `others` has all inputs that the model leaves unspecified there, which the modes `all` and `mixed` try.
-    `allows` decides about any input, whether the model lists the input or not.
+    `specifies` calls the model for one input, `specified` and `others` call the model for every input. `specified`
+    lists the inputs that the model specifies in every state of `nodes`. `others` lists the remaining enabled inputs,
+    which otf sends with `inputs="all"` or `inputs="mixed"`. `allows` returns whether otf may send an input, even an
+    input that `enabled` does not contain.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model, Oracle

@@ -1,6 +1,6 @@
 """Checks of an explored model: laws that its states and transitions must keep, and scenarios as tests of the model.
 
-If a law fails, the finding has a shortest sequence of steps to a state or transition that breaks the law.
+If a law fails, its `Finding` lists the fewest steps that lead to a state or transition that breaks the law.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STEPS: Final = ("depth",)  # the bound within which laws about all transitions o
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:
     """Check that `holds(state)` is true in every state of a model.
 
-    `req` has the ids of the requirements that this law states.
+    `req` lists the ids of the requirements that this law checks.
 
     >>> from otf.models.coffee import coffee
     >>> print(safety(explore(coffee), lambda paid: paid < 10))
@@ -53,9 +53,9 @@ def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req:
 def transitions(
     graph: Graph, holds: Callable[..., object], law: str = "invariant", req: RequirementIds = ()
 ) -> Finding:
-    """Check that `holds(state, input, next_state, outputs)` is true of every transition on an input.
+    """Check that `holds(state, input, next_state, outputs)` is true for every transition that an input causes.
 
-    `req` has the ids of the requirements that this law states.
+    `req` lists the ids of the requirements that this law checks.
 
     >>> from otf.models.coffee import coffee
     >>> print(transitions(explore(coffee), lambda paid, inp, then, outputs: not outputs or paid == 10))
@@ -82,9 +82,11 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 
 
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
-    """Return the numbers of the states that reach no accepting state; without a test, of states without transitions.
+    """Return the numbers of all states from which no accepting state can be reached.
 
-    A state at which a bound ended the search is not dead, since an accepting state may lie beyond the bound.
+    Without a function `accepting`, return the numbers of all states without transitions.
+
+    `dead` omits states at which a bound ended the search, since an accepting state may lie beyond the bound.
 
     >>> from otf.models.coffee import coffee
     >>> dead(explore(coffee)), dead(explore(coffee), lambda paid: paid > 10)
@@ -103,9 +105,9 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
 def liveness(
     graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live", req: RequirementIds = ()
 ) -> Finding:
-    """Check that an accepting state can be reached from every state, so that the model has no dead end.
+    """Check that the model has no dead end: from every state, some steps lead to an accepting state.
 
-    `req` has the ids of the requirements that this law states.
+    `req` lists the ids of the requirements that this law checks.
 
     >>> from otf.models.coffee import coffee
     >>> print(liveness(explore(coffee), lambda paid: paid == 0))
@@ -120,9 +122,9 @@ def liveness(
 
 
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
-    """Check that the model can reach a state in which `goal(state)` is true; the finding's `way` then leads there.
+    """Check that the model can reach a state in which `goal(state)` is true; the finding's `way` lists the steps.
 
-    `req` has the ids of the requirements that this law states.
+    `req` lists the ids of the requirements that this law checks.
 
     >>> from otf.models.coffee import coffee
     >>> print(reachable(explore(coffee), lambda paid: paid == 5))
@@ -156,7 +158,7 @@ def general(graph: Graph) -> list[Finding]:
 
 
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
-    """Check that the outputs of a model distinguish any two of its states, at once or after further inputs.
+    """Check that for any two states of a model some sequence of inputs leads to different outputs.
 
     >>> from otf.models.coffee import coffee
     >>> bool(minimal(explore(coffee)))
@@ -221,7 +223,7 @@ def allows(
     """Check that a model can follow a scenario to its end; the finding's `way` shows the steps.
 
     `script` is a `Scenario`, or anything that `otf.compose.scenario` takes. `limit` bounds the number of states to
-    explore. `req` has the ids of the requirements that the scenario shows.
+    explore. `req` lists the ids of the requirements that the scenario demonstrates.
 
     >>> from otf.spec import goto
     >>> def step(stack, inp):
@@ -258,8 +260,8 @@ def forbids(
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
     """Return the given scenario. Raises UsageError if the scenario names an action that the model does not have.
 
-    In a model with `Accept`, outputs decide later states, so exploration does not know all actions; a scenario may then
-    name any action.
+    A scenario may name any action of a model with `Accept`: its outputs decide later states, so `explore` cannot know
+    all actions.
     """
     made = script if isinstance(script, Scenario) else scenario(script)
     graph = explore(spec, SEARCHED)
@@ -270,7 +272,7 @@ def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any
 
 
 def ask_twice(spec: Spec[Any, Any], graph: Graph) -> None:
-    """Ask a model for every transition of its graph once more. Raises ModelError if an answer differs."""
+    """Compute every transition of a graph twice. Raise ModelError if the model returns different transitions."""
     first, second = Model(spec, Portless()), Model(spec, Portless())
     for model in (first, second):
         for number, state in enumerate(graph.values):

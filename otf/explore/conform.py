@@ -1,9 +1,9 @@
-"""Comparisons of two models: conformance, equivalence, and the differences of two models.
+"""Comparisons of two models: whether one conforms to the other, whether they are equivalent, and where they differ.
 
-To prove conformance, a search visits the product of both models. The search gives each step of the implementation to
-the monitor that also judges live systems, so it judges everything that a spec can express. To find differences, the
-search follows both models through the sets of their possible states, and compares which answers are possible. The
-search compares inputs and outputs as texts, so one model may be a file of another tool and the other a Python function.
+To prove that model A conforms to model B, otf searches all reachable pairs: a state of A, and the possible states of B.
+The monitor that judges real systems also judges each step of A, so a comparison supports everything that a spec can
+express. To find differences, otf sends the same inputs to both models and compares the outputs that each model then
+allows. otf compares inputs and outputs as texts, so you can compare a file of another tool with a Python function.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def conforms(
     """Check that a model, as an implementation, does only what a spec allows after the inputs that the spec specifies.
 
     `relation` is `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
-    section 3.4. `limit` bounds the number of states of the product: conformance is proven if the product has no more.
-    If the model does not conform, the finding has a shortest trace that shows it.
+    section 3.4. `limit` bounds the number of pairs of states that otf compares: conformance is proven if there are no
+    more pairs. If the model does not conform, the finding's `way` is a shortest trace that the spec does not allow.
 
     >>> from otf.spec import OneOf, goto
     >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
@@ -79,9 +79,9 @@ def conforms(
 
 
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
-    """Check that a model, taken as an implementation, does only what an oracle allows; all else is as for `conforms`.
+    """Check that a model, as an implementation, does only what the spec of an oracle allows; see `conforms`.
 
-    The oracle remembers its answers, so comparing many implementations with one oracle is fast.
+    An oracle remembers its answers, so it is fast to compare many models with one oracle.
     """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}
@@ -176,7 +176,7 @@ _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 
 
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
-    """Check that two finite models specify the same inputs with the same outputs, after any trace.
+    """Check that after any trace, two finite models specify the same inputs and allow the same outputs.
 
     If the models differ, the finding's `way` is a shortest trace that only one of them has.
 

@@ -37,14 +37,14 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     is_late: Callable[[], bool] | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Return the graph of a spec: its states and transitions, as far as the bounds allow.
+    """Return the graph of a spec: the states and transitions within the bounds.
 
     `limit` bounds the number of states, `depth` the number of steps from the initial state. The function `is_late()`
-    returns true when the time for the search is up. The function `states(state)` is false for a state that the search
-    leaves out. `inputs` replaces the inputs that the spec enables. `values` gives the values of types inside the
-    declared input type. `explore` calls `progress(done, found)` now and then. If a bound ends the search at some state,
-    that state is in the graph's `frontier`. `explore` raises ModelError, with the call, if the model fails, and
-    UsageError for a bound below its minimum.
+    returns true when the time for the search is up. `explore` skips each state for which the function `states(state)`
+    returns false. `inputs` replaces the inputs that the spec enables. `values` maps a type to the values that `explore`
+    tries for it, for instance `{int: range(3)}`. `explore` calls `progress(done, found)` now and then. If a bound ends
+    the search at some state, that state is in the graph's `frontier`. `explore` raises ModelError if a function of the
+    model fails, and UsageError if a bound is below its minimum.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]

@@ -13,12 +13,12 @@ from otf.values import show
 
 
 class LawVerdict(StrEnum):
-    """The verdict of a check of a law on a model.
+    """The verdict after otf has checked a law on a model.
 
     `PROVEN`: the law holds, and the search saw all states. `WITHIN`: the law holds in all states within the bounds on
-    steps, states or values. `PASSED`: the law holds in the states that the search saw, but the model has more.
-    `REFUTED`: a sequence of steps of the model breaks the law. `UNDECIDED`: the state in question may lie beyond the
-    bounds.
+    steps, states or values. `PASSED`: the law holds in the states that the search saw, but the model has more states.
+    `REFUTED`: a sequence of steps of the model breaks the law. `UNDECIDED`: the search did not find the required state,
+    which may lie beyond the bounds.
     """
 
     PROVEN = "proven"
@@ -43,10 +43,10 @@ class TakenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check of one `law`: its `verdict`, and `says`, which gives the reason in a line.
+    """The result of checking one `law`: the `verdict`, and the reason in one line (`says`).
 
-    `way` has the steps from the initial state to where the law fails. `req` has the ids of the requirements that the
-    law states. `state` is the number of the state that breaks the law.
+    `way` lists the steps from the initial state to the state or transition that breaks the law. `req` lists the ids of
+    the requirements that the law checks. `state` is the number of the state that breaks the law.
 
     >>> from otf.explore import explore
     >>> from otf.explore.analysis import safety
@@ -81,7 +81,10 @@ class Finding:
 
 
 def upheld(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
-    """Return the finding that a law holds in all states of a graph; the bounds in `ignores` do not weaken it."""
+    """Return the finding that a law holds in all states of a graph.
+
+    The verdict is PASSED if a bound that is not in `ignores` ended the search.
+    """
     counted = graph.size
     if OPEN not in graph.target and graph.cuts.keys() <= set(ignores):
         within = ", ".join(graph.within())
@@ -95,7 +98,7 @@ def upheld(graph: Graph, law: str, *, ignores: Iterable[str] = ()) -> Finding:
 
 
 def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None) -> Finding:
-    """Return the finding that a law fails in a state, or at the entry `at` of the table of transitions."""
+    """Return the finding that a law fails in a state, or at the transition in row `at` of the graph's table."""
     way = [taken(graph, arc.input, arc.outputs) for arc in graph.way(state)]
     if at is not None:
         way.append(taken(graph, graph.input[at], graph.output[at]))
@@ -103,6 +106,6 @@ def refuted(graph: Graph, law: str, state: int, says: str, at: int | None = None
 
 
 def taken(graph: Graph, inp: int, outputs: int) -> TakenStep:
-    """Return a step of a path through a graph, made from the numbers of its input and outputs."""
+    """Return a step of a path through a graph, given the indices of its input and outputs."""
     spontaneous = inp == SPONTANEOUS
     return TakenStep(None if spontaneous else graph.inputs[inp], graph.texts[outputs], spontaneous)

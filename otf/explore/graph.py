@@ -21,8 +21,8 @@ OPEN: Final = -1  # instead of the number of a state, where the outputs decide i
 class Edge(NamedTuple):
     """A transition of a `Graph`, with its states and its input as values.
 
-    `source` is the state in which the transition begins. `input` is None for a transition with spontaneous outputs.
-    `outputs` are the outputs as texts. `target` is the next state, None if the outputs decide it.
+    `source` is the state in which the transition begins. `input` is None if the transition needs no input. `outputs`
+    lists the outputs as texts. `target` is the next state, or None if the outputs decide the next state.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -40,8 +40,8 @@ class Edge(NamedTuple):
 class Arc(NamedTuple):
     """A transition of a `Graph` as numbers: indices into the graph's `values`, `inputs` and `outputs`.
 
-    `source` is the number of the state in which the transition begins. `input` is -1 for a transition with spontaneous
-    outputs. `target` is -1 if the outputs decide the next state.
+    `source` is the index of the state in which the transition begins. `input` is -1 if the transition needs no input.
+    `target` is -1 if the outputs decide the next state.
 
     >>> Arc(source=0, input=0, outputs=0, target=1).target
     1
@@ -61,17 +61,17 @@ def _numbers() -> array[int]:
 class Graph:
     """The states of a model in the order of a breadth-first search, with their transitions.
 
-    `values` are the states, `inputs` and `outputs` are the inputs and outputs that occur in transitions. `states` and
-    `transitions` show the graph as objects, `arcs` yields the transitions as numbers. `frontier` are the states at
-    which a bound ended the search. `cuts` says how often each bound ended the search at a state. `whole` is true if no
-    bound did. `bounds` describes the bounds. `name` is the name of the spec. `accepting` is the function that says
-    whether a path may end in a state.
+    `values` lists the states. `inputs` and `outputs` list the inputs and outputs of all transitions. `states` and
+    `transitions` return the graph as objects, `arcs` yields the transitions as numbers. `frontier` lists the states at
+    which a bound ended the search. `cuts` counts for each bound the states at which it ended the search. `whole` is
+    true if the graph contains every reachable state. `bounds` describes the bounds. `name` is the name of the spec.
+    `accepting` is the function that says whether a path may end in a state.
 
-    The graph keeps its transitions as a table. `begin` has for each state its first row in the table. `input`, `output`
-    and `target` are the columns of the table (indices into `inputs`, `outputs` and `values`). `texts` are the outputs
-    of the transitions as texts. `parent` has for each state the row that first led to the state. `edge` has the numbers
-    of the states in `frontier`. `lists` are the different lists of enabled inputs, and `offer` has the number of each
-    state's list.
+    The graph keeps its transitions in a table, one row for each transition. `begin[state]` is the index of the state's
+    first row in the table. `input`, `output` and `target` are the columns of the table (indices into `inputs`,
+    `outputs` and `values`). `texts` contains `outputs` as texts. `parent[state]` is the index of the row that first led
+    to the state. `edge` lists the numbers of the states in `frontier`. `lists` contains each distinct list of enabled
+    inputs once, and `offer[state]` is the index of the state's list.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -178,7 +178,7 @@ class Graph:
 
 
 def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
-    """Return all nodes from which arrows lead to a goal, including the goals; an arrow is a pair of source and target.
+    """Return the goals, and all nodes from which arrows lead to a goal; an arrow is a pair of a source and a target.
 
     >>> sorted(reaching([("a", "b"), ("b", "c"), ("d", "d")], ["c"]))
     ['a', 'b', 'c']
@@ -196,7 +196,7 @@ def reaching(arrows: Iterable[tuple[T, T]], goals: Iterable[T]) -> set[T]:
 
 
 class Portless(Routes):
-    """The table of ports of a model that has no bench, and so no ports."""
+    """An empty table of ports, for exploring a model without a bench."""
 
     def of(self, value: object) -> str:
         """Return "", since there is no port."""

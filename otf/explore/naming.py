@@ -26,7 +26,10 @@ _KNOWN: Final = (Enum, type, types.FunctionType, types.BuiltinFunctionType, type
 
 
 def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
-    """Return the key by which exploration looks a state up. Raises ModelError for a state that cannot be compared."""
+    """Return the key under which `explore` stores a state.
+
+    Raises ModelError if Python cannot compare the state with other states.
+    """
     if value.__class__ is tuple:
         kinds = tuple([each.__class__ for each in value])
         known = _FLAT.get(kinds) or _noted(kinds)
@@ -39,7 +42,7 @@ def name(value: Any) -> Hashable:  # noqa: ANN401 -- any state
 
 
 def output_name(outputs: Any) -> Hashable:  # noqa: ANN401 -- outputs, or an item of them
-    """Return the key by which exploration looks outputs up; for outputs without a hash, such as lists, their text."""
+    """Return the key under which `explore` stores outputs: for outputs without a hash, such as lists, their text."""
     try:
         return name(outputs)
     except ModelError:
@@ -105,10 +108,10 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def observed(outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the outputs of a transition as a tester sees them, so that two ways to write the same outputs are equal.
+    """Return the outputs of a transition in a normal form: outputs that a tester cannot tell apart become equal.
 
-    In the result, the items of each `AnyOrder` are sorted. An `AnyOrder` with a single item becomes this item, and an
-    empty one disappears.
+    `observed` sorts the items of each `AnyOrder`. An `AnyOrder` with a single item becomes this item, and an empty one
+    disappears.
 
     >>> observed((AnyOrder("b", "a"), AnyOrder("c"), AnyOrder()))
     (AnyOrder(items=('a', 'b')), 'c')

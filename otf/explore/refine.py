@@ -113,7 +113,10 @@ def _length(stretch: tuple[int, int]) -> int:
 
 
 def blocks(graph: Graph) -> list[int]:
-    """Return for each state the number of its block of bisimilar states; a state cut off by a bound is alone."""
+    """Return the number of each state's block: the states of a block behave alike (they are bisimilar).
+
+    A state at which a bound ended the search has a block of its own.
+    """
     seen: dict[Any, int] = {}
     labels = [seen.setdefault(output_name(observed(each)), len(seen)) for each in graph.outputs]
     rows = [

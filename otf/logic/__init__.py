@@ -66,14 +66,14 @@ def check(
 ) -> PropertyResult:
     """Check a property: a function from typed arguments to True or False, or a `Property` of `otf.logic`.
 
-    `check` tries tuples of arguments, small values before large ones and fairly interleaved, until it has made `tests`
-    tests. `sources` replace the types of the first arguments: each is another type, an iterable or a Hypothesis
-    strategy. `values` replaces a type in every argument where the type occurs. `seed` selects another order. Arguments
-    for which the property raises an exception are a counterexample.
+    `check` tries small values first, varies all arguments evenly, and stops after `tests` tests. `sources` replace the
+    declared types of the first arguments; a source is a type, an iterable or a Hypothesis strategy. `values` maps a
+    type to the values that `check` tries wherever the type occurs in an argument. `seed` selects another order. If the
+    property raises an exception, its arguments are a counterexample.
 
     The result is true if the property is proven or passed, so `assert check(prop)` is a test. `check` raises UsageError
-    if an argument of the property has no values to try. Source: Koopman and Plasmeijer, "Testing with Functions as
-    Specifications", section 2.
+    if an argument of the property has no values to try. Koopman and Plasmeijer describe such checks in "Testing with
+    Functions as Specifications", section 2.
 
     >>> def absolute(number: int) -> bool: return abs(number) == number
     >>> check(absolute)
@@ -92,9 +92,9 @@ async def check_async(
     seed: int | None = None,
     values: Values | None = None,
 ) -> PropertyResult:
-    """Check a property as `check` does, but the property may be an `async def`, or return something to await.
+    """Check a property as `check` does; the property may be an `async def`, or return an awaitable.
 
-    `check_async` tries the tuples of arguments one after the other, all on the caller's event loop.
+    `check_async` tries one tuple of arguments after the other on the caller's event loop.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -108,7 +108,7 @@ async def check_async(
 
 
 def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | None = None) -> Quantified:
-    """Return a property as a `Quantified`, which has the property's function and the tuples of arguments to try.
+    """Return a property as a `Quantified`: its function, and a table of arguments to try.
 
     >>> def below_two(number: int) -> bool: return number < 2
     >>> quantify(below_two).table.names
@@ -125,9 +125,9 @@ def quantify(prop: Testable, sources: Sequence[object] = (), values: Values | No
 
 
 def checking(subject: Quantified, tests: int, seed: int | None, *, waits: bool) -> Waiting[PropertyResult]:
-    """Check a property in a generator, which yields what its caller has to await, and returns the result.
+    """Check a property in a generator, which yields each awaitable for its caller to await, and returns the result.
 
-    With `waits=False`, the property must not be asynchronous; Hypothesis may then search for a simpler counterexample.
+    Pass `waits=False` if the property is not asynchronous; Hypothesis can then search for a simpler counterexample.
 
     >>> subject = quantify(lambda number: number < 2, [[0, 1]])
     >>> try: next(checking(subject, TESTS, None, waits=False))
@@ -158,11 +158,11 @@ def for_all(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B
 @overload
 def for_all(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return the property that a function is true of all values: `for_all(range(3), lambda i: ...)`.
+    """Return the property that a function is true for all values: `for_all(range(3), lambda i: ...)`.
 
-    The function is the last argument. The arguments before the function are sources of values for its first parameters:
-    types, iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the values of
-    their declared types, or the values that the keyword `values` gives for a type.
+    Pass the function last. The arguments before the function are the values for the function's first parameters: types,
+    iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the values of their
+    declared types; `values` replaces the values of a type.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -179,7 +179,7 @@ def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B]
 @overload
 def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
-    """Return the property that a function is true of at least one value; its arguments are those of `for_all`.
+    """Return the property that a function is true for at least one value; `exists` takes the arguments of `for_all`.
 
     >>> from otf.logic import check
     >>> check(exists(int, lambda number: number * number == 49))
@@ -231,7 +231,7 @@ OFFERED: Final = 1000  # values of an enumeration from which Hypothesis may choo
 
 
 class Trial(NamedTuple):
-    """The result of a property for one tuple of arguments: its truth, and its exception, if it raised one."""
+    """The result of a property for one tuple of arguments: a `Truth`, and the exception, if the property raised one."""
 
     finding: Truth
     error: Exception | None = None
@@ -251,7 +251,7 @@ def tried(subject: Quantified, row: tuple[Any, ...], tests: int) -> Waiting[Tria
 
 
 def by_name(values: Assignment) -> Mapping[str, object]:
-    """Return values by the names of their arguments; a name that an outer quantifier already uses gets a mark.
+    """Return a dictionary from the names of arguments to their values; if a name occurs twice, the second gets a mark.
 
     >>> by_name((("x", 1), ("y", 2), ("x", 3)))
     {'x': 1, 'y': 2, "x'": 3}
@@ -266,7 +266,7 @@ def by_name(values: Assignment) -> Mapping[str, object]:
 
 @dataclass
 class Tally:
-    """The number of tuples of arguments tried so far, by their result; none of them is a counterexample."""
+    """The numbers of tuples of arguments that `check` has tested, rejected and left undecided so far."""
 
     tests: int = 0
     rejections: int = 0
@@ -308,10 +308,10 @@ class Tally:
 def minimal(
     subject: Quantified, place: int, trial: Trial, tests: int, seed: int | None
 ) -> Waiting[tuple[Assignment, Trial]]:
-    """Return the first tuple of arguments that fails, in the order from small to large values, with its values by name.
+    """Return the failing tuple of arguments with the smallest values, and its values by name.
 
-    A search without a seed tries the tuples in that order, so it has already found this tuple. A search with a seed
-    shuffles the tuples within blocks; `minimal` then tries the earlier tuples of the block with the failure.
+    A search without a seed tries small values first, so `minimal` returns the tuple that the search found. A search
+    with a seed shuffles blocks of tuples; `minimal` then tries the smaller tuples of the failing tuple's block.
     """
     table = subject.table
     start = place if seed is None else block_start(place)

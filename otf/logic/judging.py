@@ -33,7 +33,7 @@ Join: TypeAlias = Callable[[Truth, Truth], Truth]
 
 
 class Property(ABC):
-    """A logical property, made by `implies`, `for_all` and the like; its operators `&`, `|` and `~` are and, or, not.
+    """A logical property, for instance from `for_all`; combine properties with `&` (and), `|` (or) and `~` (not).
 
     >>> from otf.logic import check, for_all
     >>> check(for_all([1, 2], lambda number: number > 0) & ~for_all([1, 2], lambda number: number > 1))
@@ -63,7 +63,7 @@ Testable: TypeAlias = bool | Property | Callable[..., Any] | Awaitable[Any]
 
 
 class BrokenError(Exception):
-    """A property raised an exception; `values` are the arguments that the quantifiers around it gave it."""
+    """A property raised an exception; `values` are the arguments for which the property raised it."""
 
     def __init__(self, error: Exception, values: Assignment = ()) -> None:
         super().__init__(error, values)
@@ -73,12 +73,12 @@ class BrokenError(Exception):
 
 @dataclass(frozen=True)
 class Quantified(Property):
-    """The property that a `function` is true of all, or of some, arguments in a `table`; see `for_all` and `exists`.
+    """The property that a `function` is true for all, or for some, arguments in a `table`; see `for_all` and `exists`.
 
-    Each row of the table is a tuple of arguments. `join` combines the truths of two rows. `usual` is the truth of an
-    empty table: true for `for_all`, false for `exists`. The evaluation ends at the first row that surely has the
-    opposite truth. The result is not sure if no row decides and some rows remain untried. `req` has the ids of the
-    requirements that the property states.
+    Each row of the table is a tuple of arguments. `join` combines the results of two rows: all must hold for `for_all`,
+    one must hold for `exists`. `usual` is the result for an empty table: true for `for_all`, false for `exists`. The
+    evaluation ends at the first row with the opposite result. If no row decides and some rows remain untried, the
+    result is not sure. `req` lists the ids of the requirements that the property checks.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -130,7 +130,10 @@ def judge(thing: object, tests: int) -> Waiting[Truth]:
 
 
 def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> Waiting[Truth]:
-    """Evaluate a function for one tuple of arguments. Raises BrokenError if the function raises an exception."""
+    """Call a function with one tuple of arguments, and return the result as a `Truth`.
+
+    Raise BrokenError if the function fails.
+    """
     try:
         return (yield from judge(function(*row), tests))
     except (OtfError, BrokenError):
@@ -140,7 +143,7 @@ def applied(function: Callable[..., Any], row: tuple[Any, ...], tests: int) -> W
 
 
 def finish(steps: Waiting[T]) -> T:
-    """Return the result of an evaluation that awaits nothing. Raises UsageError if the property needs an event loop."""
+    """Return the result of an evaluation without an event loop. Raises UsageError if the property is asynchronous."""
     try:
         waits_for = next(steps)
     except StopIteration as stop:
@@ -152,7 +155,7 @@ def finish(steps: Waiting[T]) -> T:
 
 
 async def answered(steps: Waiting[T]) -> T:
-    """Return the result of an evaluation on the event loop, which awaits whatever the evaluation yields."""
+    """Run an evaluation on the event loop: await each awaitable that the evaluation yields, and return its result."""
     try:
         waits_for = next(steps)
         while True:
@@ -230,8 +233,8 @@ class Implies(Property):
 def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
     """Return the property "if `condition` holds, then `part` holds".
 
-    `check` rejects values that do not meet the condition, and does not include them in its number of tests. Write
-    `lambda: ...` for a `part` that can be evaluated only if the condition holds.
+    `check` rejects values for which the condition is false: rejected values are not tests. Write `lambda: ...` for a
+    `part` that can be evaluated only if the condition holds.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)
@@ -242,7 +245,7 @@ def implies(condition: Testable | Formula, part: Testable | Formula) -> Property
 
 
 def all_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
-    """Return the property that all given properties hold; it rejects the values that all of them reject.
+    """Return the property that all given properties hold; `check` rejects values that all given properties reject.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return all_of(number >= 0, number < 3)
@@ -264,7 +267,7 @@ def any_of(first: Testable | Formula, *others: Testable | Formula) -> Property:
 
 
 def not_(part: Testable | Formula) -> Property:
-    """Return the property that the given property does not hold.
+    """Return the property that holds if and only if the given property fails.
 
     >>> from otf.logic import check, exists
     >>> check(not_(exists(range(5), lambda number: number > 9)))
@@ -274,7 +277,7 @@ def not_(part: Testable | Formula) -> Property:
 
 
 def iff(one: Testable | Formula, other: Testable | Formula) -> Property:
-    """Return the property that two given properties are equivalent: one holds if and only if the other does.
+    """Return the property that both given properties hold or both fail.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return iff(number % 2 == 0, number & 1 == 0)

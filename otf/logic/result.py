@@ -17,10 +17,10 @@ Assignment: TypeAlias = tuple[tuple[str, object], ...]
 
 
 class Truth(NamedTuple):
-    """The result of one evaluation of a property: its `truth` is True, False, or None if the property rejected it.
+    """The result of evaluating a property: `truth` is True, False, or None if the property rejects its arguments.
 
-    `sure` is false if values remain untried. `values` are the values of inner quantifiers that decided the truth: a
-    counterexample, or the witness of `exists`.
+    `sure` is false if values remain untried. `values` are the arguments of inner quantifiers that decided the truth: a
+    counterexample to `for_all`, or an example for `exists`.
     """
 
     truth: bool | None
@@ -32,7 +32,10 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "both hold". A sure failure decides before an unsure failure; rejections are ignored."""
+    """Return the result of "both hold".
+
+    If both results are failures, return a sure one; a rejected result does not matter.
+    """
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
         return max(failing, key=lambda each: each.sure)
@@ -41,7 +44,7 @@ def all_hold(one: Truth, other: Truth) -> Truth:
 
 
 def one_holds(one: Truth, other: Truth) -> Truth:
-    """Return the truth of "at least one holds". A part that surely holds decides before an unsure part."""
+    """Return the result of "at least one holds". If both results hold, return a sure one."""
     holding = [each for each in (one, other) if each.truth]
     if holding:
         return max(holding, key=lambda each: each.sure)
@@ -63,7 +66,7 @@ def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: F
 
 
 class PropertyOutcome(StrEnum):
-    """The outcome of a check of a property: a proof, a pass, a counterexample, or nothing that decides.
+    """The outcome after `check` has tried a property: a proof, a pass, a counterexample, or undecided.
 
     >>> from otf.logic import check
     >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF
@@ -85,13 +88,13 @@ class PropertyOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
-    """The result of `check`: its `outcome` with the evidence; the result is true if the outcome is PROOF or PASSED.
+    """The result of `check`: the `outcome` with its evidence; a result is true if the outcome is PROOF or PASSED.
 
     `tests` is the number of tuples of arguments that `check` tested. `rejections` is the number of tuples that an
     implication rejected. `undecided` is the number of tuples for which an inner quantifier ran out of tests. `values`
-    are the arguments of the smallest counterexample, or the witness of a proof by `exists`. `found` are the arguments
-    of the first counterexample. `error` is the exception that the property raised for `values`. `req` has the ids of
-    the requirements that the property states.
+    are the arguments of the smallest counterexample, or the arguments that prove an `exists`. `found` are the arguments
+    of the first counterexample. `error` is the exception that the property raised for `values`. `req` lists the ids of
+    the requirements that the property checks.
 
     >>> from otf.logic import check
     >>> result = check(lambda number: number < 2, range(5))

@@ -1,4 +1,4 @@
-"""Specs say, as functions of the state and the input, what a system may do; this module has the words to write them."""
+"""The classes and functions for writing a spec, which says what a system may do after each input in each state."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class Spec(Generic[State, Input]):
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
-    """Return a completed spec: the system ignores an unspecified input, with no output and no change of state.
+    """Return a spec in which each input that the given spec leaves open causes no output and no change of state.
 
     Koopman and Plasmeijer describe this implicit completion in "Testing Reactive Systems with GAST", section 8.3.1.
 
@@ -197,7 +197,7 @@ def total(spec: Spec[State, Input]) -> Spec[State, Input]:
 
 
 def restrict(spec: Spec[State, Input], allow: Callable[[State, Input], bool]) -> Spec[State, Input]:
-    """Return a spec with only those inputs for which `allow(state, input)` is true; its transitions are unchanged.
+    """Return a spec with only those inputs for which `allow(state, input)` is true.
 
     >>> count = Spec(lambda number, inp: [Transition(number + inp)], 0, [1, 2, 5])
     >>> list(restrict(count, lambda number, inp: number + inp <= 5).inputs(3))
@@ -217,7 +217,7 @@ _OWN: Final = ("otf.spec.", "otf.channels.", "otf.compose.", "otf.notations.")
 def fingerprint(spec: Spec[Any, Any]) -> str:
     """Return a short hash of the source files of a spec, which changes if the model changes.
 
-    The hash includes whole files, since a helper function or a class next to `step` is also part of the model.
+    The hash covers whole source files, since helper functions and classes next to `step` are part of the model too.
     """
     source = "\0".join(sorted(set(_sources(spec))))
     return hashlib.sha256(source.encode()).hexdigest()[:16]
@@ -255,7 +255,7 @@ def _text(function: object, module: ModuleType | None) -> str:
 
 
 def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
-    """Return the spec of a system whose clocks run `speed` times as fast, with all time windows that much shorter.
+    """Return a spec for a system whose clocks run `speed` times as fast: `at_speed` divides all times by `speed`.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(at_speed(lamp, 50).step(False, "on"))
@@ -265,9 +265,9 @@ def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
 
 
 def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
-    """Return a spec with wider time windows, for a system whose clock may be off by this share (100e-6: 100 ppm).
+    """Return a spec with wider time windows, for a system whose clock is wrong by up to `drift` (100e-6 is 100 ppm).
 
-    The times of the given model are those of the system's clock, which runs a little faster or slower than that of otf.
+    The times of the given spec are times of the system's clock, which may run faster or slower than the clock of otf.
     `drifting` raises UsageError for a share below 0, or of 1 or more.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])

@@ -29,12 +29,12 @@ INPUTS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Elapse:
-    """An input that only waits: otf sends no bytes, and lets `seconds` pass before the next input.
+    """An input that only waits: otf sends no bytes for `seconds`, and then chooses the next input.
 
-    List an `Elapse` among the inputs of a spec to try on purpose what happens after a timer. If `step` yields nothing
-    for an `Elapse`, the model allows the wait and keeps its state. The timers of the model run on during an `Elapse`,
-    and may expire. If `step` yields transitions for an `Elapse`, they happen when the wait begins, and their outputs
-    may come until the wait ends. `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
+    List an `Elapse` among the inputs of a spec to test what happens when a timer expires. If `step` yields nothing for
+    an `Elapse`, the model allows the wait and keeps its state. Timers of the model may expire during an `Elapse`. If
+    `step` yields transitions for an `Elapse`, the state changes when the wait begins, and the outputs may come until
+    the wait ends. `Elapse` raises ModelError unless `seconds` is more than 0 and at most 3,600.
 
     >>> Elapse(0.15)
     Elapse(seconds=0.15)
@@ -51,9 +51,9 @@ class Elapse:
 
 @dataclass(frozen=True, slots=True)
 class Idle(Elapse):
-    """A wait that otf adds to a path if the duration of the path matters; otf does not ask the model about an `Idle`.
+    """A wait that shrinking adds to a path if the failure depends on the path's duration; the model does not see it.
 
-    For instance, the shrunk path has an `Idle` if a device fails 50 seconds after power-on, whatever otf sends.
+    For instance, if a device fails 50 seconds after power-on whatever otf sends, the shrunk path contains an `Idle`.
 
     >>> Idle(50.0)
     Idle(seconds=50.0)

@@ -20,7 +20,7 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, init=False, slots=True)
 class AnyOrder:
-    """A set of outputs (`items`) that come in any order, but all before the later outputs on the same port.
+    """A set of outputs (`items`) that may come in any order; later outputs on their port must come after all items.
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
@@ -36,7 +36,7 @@ class AnyOrder:
 
 @dataclass(frozen=True, init=False, slots=True)
 class OneOf:
-    """An output that is one of several (`items`): the system chooses, and each choice leads to the same next state.
+    """Exactly one output of `items`: the system chooses which, and the next state does not depend on the choice.
 
     >>> OneOf("tea", "coffee").items
     ('tea', 'coffee')
@@ -63,8 +63,8 @@ def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
 class Where:
     """Any output for which the function `test` returns true; `says` describes these outputs in the text of a failure.
 
-    `examples` are outputs that the test accepts; otf sends them if it serves the model as a system. Without `examples`,
-    otf looks for accepted outputs among values similar to those of the model.
+    `examples` are outputs that the test accepts. If otf plays the system, it sends one of the examples. If there are no
+    `examples`, otf searches values similar to those of the model for an output that the test accepts.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says
     'a welcome'
@@ -77,7 +77,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """An output `item` on a named `port`, for a value that does not determine its port; `on` makes it.
+    """An output `item` that must come on a given `port`; the function `on` returns an `On`.
 
     >>> On("cpe2", Where(str.isdigit, says="a number")).port
     'cpe2'
@@ -88,7 +88,7 @@ class On:
 
 
 def on(port: str, item: object) -> On:
-    """Return `item` as an output that the model expects on `port`.
+    """Return an output that must come on `port`, whatever port its value would have otherwise.
 
     >>> on("cpe2", "hello")
     On(port='cpe2', item='hello')
@@ -101,8 +101,8 @@ class Accept:
     """A transition whose next states depend on the outputs, for instance on an id that the system chooses.
 
     An `Accept` is the functional transition `Ft` of Koopman and Plasmeijer, "Fully Automatic Testing with Functions as
-    Specifications". The functions of an `Accept` receive a tuple of outputs or, if `port` is a tuple of ports, a
-    dictionary from each port to its outputs.
+    Specifications". The functions of an `Accept` receive a tuple of outputs. If `port` is a tuple of ports, the
+    functions receive a dictionary from each port to its outputs.
 
     Attributes:
         then: The function that receives the outputs and returns the possible next states; none if an output is wrong.

@@ -43,10 +43,10 @@ def redraw_of(inputs: object) -> Redraw | None:
 
 
 class Within:
-    """The inputs of a spec that was made from another spec, by adding to the states or by removing inputs.
+    """The inputs of a spec derived from a base spec, with larger states or with fewer inputs.
 
-    `inner` returns the state of the other spec within a state of the new one. `allow` returns whether the new spec has
-    an input of the other spec.
+    `inner(state)` returns the base spec's state within a state of the derived spec. `allow(state, input)` returns
+    whether the derived spec keeps an input of the base spec.
     """
 
     def __init__(

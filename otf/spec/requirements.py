@@ -32,7 +32,7 @@ LONGEST: Final = 10_000_000  # the most characters of one table
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A sentence of a standard that a system must, should or may obey: its `id`, its `level`, its `text`.
+    """A sentence of a standard that a system must, should or may obey, with an `id`, a `level` and the `text`.
 
     The level is "MUST", "SHOULD" or "MAY"; "MUST NOT" and "SHALL" become "MUST". `undecided` says why no test can
     decide the requirement, for instance because the text leaves a choice. `Requirement` raises UsageError for an empty

@@ -17,7 +17,7 @@ RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """The start, or restart, of the timer `name`, which expires after `lo` to `hi` seconds; usually made by `start`.
+    """The start or restart of the timer `name`, which expires after `lo` to `hi` seconds; `start(...)` returns one.
 
     `TimerStart` raises ModelError for an invalid time window, or an empty name.
 
@@ -50,7 +50,7 @@ class BoundStart(TimerStart):
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """The stop of the timer `name`, if it runs; usually made by `stop`.
+    """The stop of the timer `name`, if the timer is running; the function `stop` returns one.
 
     >>> TimerStop("session") == stop("session")
     True
@@ -64,11 +64,11 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return the start of a timer, for the `timers=` of a transition; the timer expires `lo` to `hi` seconds later.
+    """Return the start of a timer that expires `lo` to `hi` seconds later; pass it to `goto` as `timers=`.
 
-    A timer runs until it expires, or until a transition stops or restarts it. When a timer expires, a transition of
-    `emits` that names the timer happens: `goto(state, output, after="session")`. `start` raises ModelError for an
-    invalid time window.
+    A timer runs until it expires, or until a transition stops or restarts it. When the timer "session" expires, otf
+    follows a transition of `emits` with this name: `goto(state, output, after="session")`. `start` raises ModelError
+    for an invalid time window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -77,7 +77,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return the stop of a timer, for the `timers=` of a transition; it has no effect if the timer does not run.
+    """Return the stop of a timer; pass it to `goto` as `timers=`. The stop has no effect if the timer is not running.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -86,7 +86,10 @@ def stop(name: str) -> TimerStop:
 
 
 def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
-    """Return the timers that run when a path begins. Raises ModelError for a duplicate timer, or a wrong action."""
+    """Return the timers that run when a path begins.
+
+    Raises ModelError if two actions name one timer, or if an action is not the start of a timer.
+    """
     found = tuple(timers)
     wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
     if wrong:
@@ -202,7 +205,7 @@ def goto(
     after: str = "",
     req: RequirementIds = (),
 ) -> Transition[State]:
-    """Return the transition to `state` with the given outputs, in their order on each port; see `Transition`.
+    """Return a transition to `state` with the given outputs, which must come in this order on each port.
 
     `goto` raises ModelError for an invalid time window, for `within` together with `after`, and for an invalid
     requirement id.
@@ -230,7 +233,10 @@ def goto(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """The step function of a completed `spec`: it ignores unspecified inputs. The oracle calls `spec.step` itself."""
+    """The step function that `total` gives a spec: an unspecified input causes no output and no change of state.
+
+    The oracle calls `spec.step` itself.
+    """
 
     spec: Any
 

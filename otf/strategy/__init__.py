@@ -1,4 +1,4 @@
-"""Strategies choose the next input of each path, for instance at random, or to cover what is least tried."""
+"""Strategies choose the next input of a path, for instance at random, or the input that otf has tried least often."""
 
 from typing import TYPE_CHECKING
 

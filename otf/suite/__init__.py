@@ -1,8 +1,9 @@
-"""Test suites made in advance: inputs that cover a model, or that prove a system correct within stated bounds.
+"""Test suites computed in advance from a model: sequences of inputs that cover the model, or prove a system correct.
 
-`suite` makes fixed lists of inputs for a deterministic model by one of the methods in `METHODS`, and states what a pass
-proves. `adaptive` makes tests for a model that leaves the system a choice, by one of the methods in `ADAPTIVE`. The
-outputs of the system decide which input an adaptive test sends next.
+`suite` computes fixed lists of inputs for a deterministic model, with one of the methods in `METHODS`. The suite's
+`guarantee` describes what a system proves by passing. `adaptive` computes tests for a model that allows the system
+several outputs, with one of the methods in `ADAPTIVE`. An adaptive test chooses the next input according to the outputs
+of the system.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ Made = tuple[list[Word], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method by which `suite` makes a suite of tests.
+    """A method with which `suite` computes a test suite.
 
-    `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes. `base` says
-    which machine the method takes: the model as specified, completed, or completed and minimised. `complete` is true if
-    a system that passes is correct, provided that it has no more states than allowed. `extra` is true if the method can
-    allow the system more states than the model has. `wider` is true if the suites are complete for some larger systems
-    too (k-A-complete).
+    `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes. `base` names
+    the machine from which the method computes a suite: "specified", "complete_machine" or "minimal". `complete` is true
+    if the suite finds every wrong system that has no more states than allowed. `extra` is true if the method accepts a
+    number of extra states. `wider` is true if the suites also find some wrong systems with more states
+    (k-A-completeness).
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -144,12 +145,12 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """A test suite: its `paths` are lists of inputs, and its `words` are the same paths as numbers of inputs.
+    """A test suite: `paths` lists the inputs of each path, and `words` contains the paths as indices of inputs.
 
-    `machine` is the machine whose inputs the words number. `name` is the name of the model. `method` is the name of the
-    method that made the suite. `guarantee` says in words what a system proves by passing the suite. `notes` say how the
-    machine of the suite differs from the model. `ignores` is true if the paths may have inputs that the model does not
-    specify; the system has to ignore these inputs.
+    The words contain indices into `machine.inputs`. `name` is the name of the model. `method` is the name of the method
+    that made the suite. `guarantee` describes what a system proves by passing the suite. `notes` lists how the machine
+    of the suite differs from the model. `ignores` is true if paths may contain inputs that the model does not specify;
+    the system has to ignore the unspecified inputs.
 
     >>> from otf.models.coffee import coffee
     >>> made = suite(coffee, "tour")
@@ -203,11 +204,11 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
-    """Return the suite of a model by one of `METHODS`; the system may have `extra` more states than the model.
+    """Return a test suite for a model, computed with one of `METHODS`; the system may have `extra` more states.
 
-    The method `auto` makes the suites chain, SPY, HSI and H, and takes the cheapest; all four are n-complete. For this
-    choice, each reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError, with the reason,
-    if the method cannot make a suite of this model.
+    The method `auto` computes the suites chain, SPY, HSI and H, which are all n-complete, and returns the cheapest.
+    When `auto` compares suites, a reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError
+    if the method cannot compute a suite for this model.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
@@ -244,7 +245,7 @@ def _known(method: str, extra: int) -> Method:
 
 
 def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
-    """Return in words what a system proves by passing all tests of a suite."""
+    """Return a sentence that describes what a system proves by passing all tests of a suite."""
     if not method.complete:
         return f"a system that passes has taken every specified transition with the right outputs, if {ASSUMED}"
     within = f"passed for every implementation with at most {made.size + extra} states, if {ASSUMED}"
@@ -254,11 +255,11 @@ def guarantee(method: Method, made: NumberedMachine, extra: int) -> str:
 
 
 def wider(extra: int) -> str:
-    """Return in words for which larger systems a suite is also complete, with at least 1 extra state.
+    """Return a phrase that describes which larger systems a suite with `extra` (1 or more) states also covers.
 
     The suites W, Wp and HSI are k-A-complete, where A is the cover of the model: one shortest sequence of inputs to
     each state. Vaandrager and Melse (2025) prove k-A-completeness, and give counterexamples for H and SPY. With k = 0,
-    the sequences of A must reach all states of the system, so the system is no larger than the model.
+    k-A-completeness adds nothing: if A reaches all states of a system, the system is no larger than the model.
 
     >>> wider(1).partition(" by ")[2]
     "the suite's way to a state of the model and at most 1 input more"

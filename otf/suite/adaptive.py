@@ -39,11 +39,11 @@ Met = tuple[int, ...]
 
 @dataclass(frozen=True)
 class AdaptiveSuite:
-    """A suite of adaptive tests: the outputs of the system decide which input a test sends next.
+    """A suite of adaptive tests, which choose the next input according to the outputs of the system.
 
-    `machine` is the explored model, and `method` is the name of the method that made the tests from it. `decisions` is
-    a table: each row has an input to send, and the rows that may follow. `tests` has the number of the row in which
-    each test begins. `guarantee` says in words what a system proves if it passes each test `runs` times. `notes` say
+    `machine` is the explored model, and `method` is the name of the method that made the tests from it. Each row of the
+    table `decisions` contains an input to send, and the next row for each possible output. `tests` lists the index of
+    each test's first row. `guarantee` describes what a system proves by passing each test `runs` times. `notes` lists
     what else limits the guarantee.
 
     >>> from otf.explore import explore
@@ -137,10 +137,11 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
-    """Return the adaptive suite of an observable model, for systems with at most `extra` more states.
+    """Return an adaptive suite for a model whose outputs show its next state; the system may have `extra` more states.
 
-    `graph` is the explored model. `method` is one of `ADAPTIVE`. Each test has to be driven `runs` times. `adaptive`
-    raises UsageError, with the reason, if the model has no adaptive suite, or if the suite is too large.
+    `graph` is the explored model. `method` is one of `ADAPTIVE`. Drive each test `runs` times, since the system may
+    choose other outputs each time. `adaptive` raises UsageError if the model has no adaptive suite, or if the suite is
+    too large.
 
     >>> from otf.explore import explore
     >>> from otf.spec import OneOf, Spec, goto

@@ -79,7 +79,7 @@ def _differs(machine: NumberedMachine, word: Word, one: int, other: int) -> Word
 
 
 def chain(machine: NumberedMachine) -> list[Word]:
-    """Return the paths of the chain suite for a machine, which must be complete, minimal and connected."""
+    """Return the paths of the chain suite of a machine; the machine must be complete, minimal and connected."""
     checks = short(machine)
     walk = _Chain(machine, checks)
     walk.states(trial_words(machine, checks))

@@ -100,7 +100,7 @@ def onward(table: list[dict[int, int]], starts: Iterable[int]) -> Iterator[tuple
 
 
 def distances(machine: NumberedMachine) -> list[list[int]]:
-    """Return how many inputs lead from each state to each other; more than the number of states if none do so."""
+    """Return the number of inputs from each state to each other state; more than the number of states: unreachable."""
     table, far = neighbours(machine), machine.size + 1
     return [
         [far if word is None else len(word) for word in reach(table, [state], machine.size)]
@@ -163,7 +163,7 @@ class ConfirmedNodes:
 
 
 def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the W suite: after each transition and up to k more inputs, it has all words that distinguish states."""
+    """Return the W suite: all distinguishing words after each transition and up to `extra` more inputs."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.characterising())
@@ -171,7 +171,7 @@ def w(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the Wp suite: all distinguishing words after each state, and identifying words after each transition."""
+    """Return the Wp suite: in each state all distinguishing words, after each transition only those for its target."""
     tree, words = Splitting(machine), Words(machine)
     states = set(_middles(machine, words, extra))
     for node in states:
@@ -182,7 +182,7 @@ def wp(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the HSI suite: after each transition, it has the harmonised words that identify the target state."""
+    """Return the HSI suite: after each transition, the suite sends the words that tell its target from other states."""
     tree, words = Splitting(machine), Words(machine)
     for node in _middles(machine, words, extra + 1):
         _add(words, node, tree.identifiers(words.state[node]))
@@ -190,7 +190,7 @@ def hsi(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the H suite: after any two nodes with different states, it has a word that distinguishes these states."""
+    """Return the H suite: sequences of inputs to two states both go on with a word that distinguishes the states."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for at, root in enumerate(roots):
@@ -205,7 +205,7 @@ def h(machine: NumberedMachine, extra: int = 0) -> list[Word]:
 
 
 def spy(machine: NumberedMachine, extra: int = 0) -> list[Word]:
-    """Return the SPY suite, which spreads the words that identify a state over all nodes that lead to this state."""
+    """Return the SPY suite: each word that identifies a state follows some sequence of inputs to this state."""
     tree, words = Splitting(machine), Words(machine)
     roots = [words.add(word) for word in cover(machine)]
     for root in roots:

@@ -30,11 +30,10 @@ def uio(
     allowed: PairFilter | None = None,
     home: list[int] | None = None,
 ) -> Word | None:
-    """Return a shortest sequence of inputs to which `state` responds unlike any of `others`; None if none was found.
+    """Return a shortest sequence of inputs to which `state` responds unlike all `others`; None if otf finds none.
 
-    The sequence has only inputs for which `allowed(state, input)` is true. `home` has the distance of each state to a
-    home state. With `home`, the function returns the sequence that is shortest together with the inputs back to the
-    home state.
+    The sequence contains only inputs for which `allowed(state, input)` is true. `home[state]` is the number of inputs
+    from a state to a home state. If you pass `home`, `uio` adds this number when it compares the lengths of sequences.
     """
     start = (state, frozenset(others))
     seen = {start}
@@ -81,10 +80,10 @@ class Choice:
 
 
 def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice | None:
-    """Return an experiment whose outputs tell every state from all others; None if a bounded search found none.
+    """Return an adaptive test whose outputs show in which state the machine was; None if the search finds none.
 
-    An experiment is adaptive: the outputs decide on the next input. With `immediate`, the experiment ends where no
-    single input distinguishes the states that are still possible, so that its result may be several states.
+    If `immediate` is true, the test ends when no single input can distinguish the states that are still possible. A
+    test with `immediate=True` may end with several possible states.
     """
     root = Choice(pairs=tuple((state, state) for state in range(machine.size)))
     left = [root]
@@ -105,7 +104,7 @@ def experiment(machine: NumberedMachine, *, immediate: bool = False) -> Choice |
 
 
 def leaves(node: Choice, word: Word = ()) -> Iterator[tuple[Word, Choice]]:
-    """Yield each possible end of an experiment, with the inputs that lead to this end."""
+    """Yield each possible end of an adaptive test, with the inputs that lead to this end."""
     if not node.then:
         yield word, node
     for below in node.then.values():
@@ -163,7 +162,7 @@ def _searched(start: Sets, steps: Callable[[Sets], Iterable[tuple[int, Sets | No
 
 
 def distinguishing(machine: NumberedMachine) -> Word | None:
-    """Return a shortest sequence of inputs to which every state responds differently; None if none was found."""
+    """Return a shortest sequence of inputs to which every state responds differently; None if the search finds none."""
 
     def steps(groups: frozenset[Pairs]) -> Iterator[tuple[int, frozenset[Pairs] | None]]:
         for inp in range(len(machine.inputs)):

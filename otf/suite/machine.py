@@ -118,12 +118,12 @@ Word: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True)
 class NumberedMachine:
-    """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, both -1 where unspecified.
+    """A deterministic machine as tables: `next[state][input]` and `out[state][input]`, -1 for an unspecified input.
 
-    `name` is the name of the model. `states` and `inputs` are the values that the numbers of the tables stand for;
-    state 0 is the initial state. Outputs are numbers of labels, and a tester can always distinguish different labels.
-    `silent` is the label that stands for no output. `exact` numbers the different sets of outputs that the model
-    allows. `notes` say how the machine differs from the model, and what limits a guarantee.
+    `name` is the name of the model. The numbers in the tables are indices into `states` and `inputs`; state 0 is the
+    initial state. Each number in `out` is a label for outputs, and a tester can always distinguish different labels.
+    `silent` is the label for no output. `notes` lists how the machine differs from the model, and what limits a
+    guarantee.
 
     >>> made = NumberedMachine("lamp", ["off", "on"], ["press", "look"], next=[[1, 0], [0, 1]], out=[[0, 1], [0, 2]])
     >>> made.size, made.complete, made.run((0, 1)), made.values((0, 1))
@@ -169,7 +169,7 @@ class NumberedMachine:
 
 
 def machine(graph: Graph) -> NumberedMachine:
-    """Return a graph as a machine of numbered states. Raises UsageError, with the reason, if it allows no suite.
+    """Return a graph as a machine with numbered states. Raises UsageError if otf cannot make a suite from the graph.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -221,7 +221,7 @@ def whole(graph: Graph) -> None:
 
 
 def complete_machine(machine: NumberedMachine) -> NumberedMachine:
-    """Return the completed machine, which ignores unspecified inputs: it sends no output and keeps its state.
+    """Return the completed machine: an unspecified input causes no output and no change of state.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -247,10 +247,10 @@ def complete_machine(machine: NumberedMachine) -> NumberedMachine:
 
 
 def minimise(machine: NumberedMachine) -> NumberedMachine:
-    """Return the smallest machine with the same behaviour, in which any two states can be distinguished by inputs.
+    """Return the smallest machine that behaves as the given machine does: inputs can distinguish any two of its states.
 
-    `minimise` treats an unspecified input as an output of its own. `minimise` raises UsageError if two states have
-    different outputs that no inputs can distinguish.
+    `minimise` raises UsageError if two states allow different outputs, but no inputs can reliably distinguish the
+    states.
 
     >>> twins = NumberedMachine("twins", ["a", "b"], ["press"], next=[[1], [0]], out=[[1], [1]])
     >>> minimise(twins).size
@@ -291,6 +291,6 @@ def _allowed(machine: NumberedMachine, state: int) -> list[frozenset[int]]:
 
 
 def blocks(machine: NumberedMachine) -> list[int]:
-    """Return for each state the number of its block; no inputs can distinguish the states of one block."""
+    """Return the number of each state's block; no inputs can distinguish the states of a block."""
     rows = zip(machine.next, machine.out, strict=True)
     return refine([list(zip(enumerate(out), next_, strict=True)) for next_, out in rows])

@@ -104,7 +104,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part of a machine that a tour must walk: inputs (a `word`) that lead from one state to another, or a reset."""
+    """A part that a tour must walk: a reset, or inputs (a `word`) that lead from state `start` to state `end`."""
 
     start: int
     word: Word
@@ -120,12 +120,12 @@ class Tour:
 
 
 def transitions(machine: NumberedMachine) -> list[Leg]:
-    """Return a leg of a tour for every transition of a machine."""
+    """Return one leg of a tour for each transition of a machine."""
     return [Leg(state, (inp,), machine.next[state][inp]) for state, inp in machine.transitions]
 
 
 def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]:
-    """Return a leg of a tour for every transition of a machine, with the inputs that check the transition's target."""
+    """Return a leg for each transition of a machine: the transition's input, then inputs that check its target."""
     legs: list[Leg] = []
     for state, inp in machine.transitions:
         word = (inp, *check(machine.next[state][inp]))
@@ -134,7 +134,7 @@ def checked(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Leg]
 
 
 def tour(machine: NumberedMachine, legs: list[Leg], reset: int = RESET) -> Tour:
-    """Return few short paths that together walk all legs; a further path costs as much as `reset` inputs."""
+    """Return paths that together walk all legs with few inputs; a further path costs as much as `reset` inputs."""
     ways = [Leg(state, (inp,), target) for state, row in enumerate(neighbours(machine)) for target, inp in row.items()]
     more = _balancing_legs(machine.size, legs, ways, reset)
     arcs, joined = _joined(machine, [*legs, *more])
@@ -221,9 +221,9 @@ ORDERS: Final = 10  # orders of the inputs to try; the one with the fewest paths
 
 
 def a2(machine: NumberedMachine) -> Iterator[Word]:
-    """Yield every path in which no transition occurs twice, and which cannot be extended.
+    """Yield every path that takes no transition twice, and that cannot be extended without taking one twice.
 
-    The number of paths of an A2 suite explodes: 118 for a machine of nine transitions, 27,848 for one of eighteen.
+    An A2 suite grows fast: it has 118 paths for a machine with 9 transitions, and 27,848 paths for a machine with 18.
     """
     rows = [[inp for inp, target in enumerate(row) if target != NOTHING] for row in machine.next]
     word: list[int] = []
@@ -251,12 +251,12 @@ def a2(machine: NumberedMachine) -> Iterator[Word]:
 
 
 def a3(machine: NumberedMachine) -> list[Word]:
-    """Return paths in which every transition occurs at least twice, so that the inputs after it show where it led."""
+    """Return paths that take every transition at least twice; the inputs after a transition show where it led."""
     return _covering(machine, 2, lambda _state: ())
 
 
 def a4(machine: NumberedMachine, check: Callable[[int], Word]) -> list[Word]:
-    """Return paths in which every transition occurs; the inputs at the end of each path check the state there."""
+    """Return paths that take every transition; the last inputs of each path check in which state the path ended."""
     return _covering(machine, 1, check)
 
 

@@ -41,10 +41,10 @@ def blame(what: str, error: BaseException, function: Callable[..., Any] | None =
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
-    """Return the lines of the model in which an error was raised, to append to its message; "" if unknown.
+    """Return the lines of the model's code that raised an error, to append to the error's message; "" if unknown.
 
-    `own_frames` leaves out lines of otf itself. If no lines remain, the model returned something wrong, and the text
-    says where the model's `function` is defined.
+    `own_frames` omits lines of otf itself. If no lines remain, the model returned something wrong, and `own_frames`
+    returns the file and line of the model's `function`.
     """
     found = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
     # what the user's code calls in a library is worth a look, what called it is not
