@@ -208,7 +208,7 @@ def start_thread(work: Callable[[], object]) -> threading.Event:
 
 @contextmanager
 def watched(tell: Tell = warn, patience: float = PATIENCE) -> Generator[None]:
-    """While the context is open, call `tell` from another thread if a call of the model takes long."""
+    """Within a `with` statement, call `tell` from another thread if a call of the model takes long."""
     if not _ONE.acquire(blocking=False):
         yield
         return

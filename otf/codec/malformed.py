@@ -20,11 +20,11 @@ Damage: TypeAlias = Callable[[bytes, Random], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An input that is not a correct message, made by changing the bytes of a message.
+    """An input that otf made by changing the bytes of a correct message.
 
-    `raw` are the changed bytes, and `port` is the port to which otf sends them. The unchanged message has the bytes
-    `of`, and `how` says what was changed. If `raw` equals `of`, the message is correct, but the model does not specify
-    it in this state.
+    `raw` are the changed bytes, and `port` is the port to which otf sends them. `of` contains the bytes of the
+    unchanged message, and `how` describes the change. If `raw` equals `of`, the message is correct, but the model does
+    not specify it in this state.
 
     >>> Malformed(b"gett", "", b"get", "longer")
     Malformed('gett', made of 'get')

@@ -28,11 +28,11 @@ LATELY: Final = 4096  # objects recognised without looking at their contents
 
 
 class Model:
-    """A `spec` whose answers are remembered; one model serves all paths of a campaign.
+    """A `spec`, and a memory of what its functions returned; all paths of a campaign share one `Model`.
 
-    `routes` has the ports of the bench. `memory` bounds how many answers the model remembers. `initial` is the node of
-    the initial state. A method raises ModelError if the spec raises an exception, or returns something that is not
-    allowed.
+    `routes` knows the port of each input and output. `memory` bounds how many results the model remembers. `initial` is
+    the node of the initial state. The methods raise ModelError if the spec raises an exception, or returns an invalid
+    value.
 
     >>> from otf.spec import Spec, goto
     >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))

@@ -32,12 +32,12 @@ TRUNCATED: Final = Verdict("pass", truncated=True)
 class Monitor:
     """The monitor judges one path: it follows the set of states that the model allows after each event.
 
-    `tell` judges the next event, and returns the verdict as soon as the path has one; `verdict` keeps it. `end` returns
-    the verdict of a path that ended without one. `oracle` has the model. `events` is the number of events that the
-    monitor was told, `step` is the current step, for the text of a failure. `explainer` searches for explanations of an
-    event, and `lookahead` says how many spontaneous outputs it assumes to be in flight. `belief` holds the possible
-    states, `ledger` the facts about the inputs sent. `requirements` holds the requirements that the last event may
-    show. `slack` is how many seconds late otf may have seen an event.
+    `tell` judges the next event, and returns None or the verdict on the path, which is also in `verdict`. `end` returns
+    the verdict if the path ended before `tell` found one. `oracle` contains the model. `events` is the number of events
+    passed to `tell`. `step` is the current step, from which otf makes the text of a failure. `explainer` searches for
+    explanations of an event, and `lookahead` says how many spontaneous outputs it assumes to be in flight. `belief`
+    holds the possible states, and `ledger` holds facts about the inputs sent. `requirements` holds the requirements
+    that the last event may prove. `slack` is how many seconds late otf may have seen an event.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

@@ -300,8 +300,8 @@ class Eager:
 class Strict:
     """A pacing that sends an input, waits for quiescence, and only then sends the next input.
 
-    The `timers` say when `Strict` waits for spontaneous outputs. After the last input, the path goes on until `lasts`
-    seconds after its start. The `gaps` are the shortest waits after the first input, the second input and so on, in
+    The `timers` say when `Strict` waits for spontaneous outputs. A path whose last input comes early still lasts at
+    least `lasts` seconds. The `gaps` are the shortest waits after the first input, the second input and so on, in
     seconds. With `lasts` and `gaps`, a repeated path gives the system as much time as the first path did, for example
     until a session times out.
     """

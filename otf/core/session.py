@@ -24,15 +24,16 @@ FLOOD: Final = 1 << 26  # bytes: a system that never stops may send few but larg
 
 
 class Session:
-    """A session conducts one path of at most `steps` inputs, which the `chooser` chooses and the `pacing` times.
+    """A session drives one path of at most `steps` inputs: `chooser` chooses them, and `pacing` decides when to send.
 
-    `times` has the times of the path's events, in seconds. `late` has the numbers of the outputs that came after
-    quiescence. `moment` has the facts by which the pacing decides. `over` is true if the path has ended.
+    `times` lists the times of the path's events, in seconds. `late` lists the numbers of the outputs that came after
+    quiescence. `moment` contains the facts by which the pacing decides whether to send or to wait. `over` is true if
+    the path has ended.
 
-    `flood` bounds the outputs without an input or quiescence in between: more of them, or more than 64 MiB, end the
-    path with a verdict, so that a system that never stops does not hold otf forever. Outputs that the model demands are
-    not part of this number. With a `barrier`, pings prove quiescence, and otf does not wait for it. If `goes_past`
-    returns true for a failure, the path continues from a guess of the state once the system is silent.
+    `flood` is the largest number of outputs in a row, with no input or quiescence between them; outputs that the model
+    requires do not count. Beyond `flood` outputs or 64 MiB, the path ends with a verdict, because a system that never
+    stops sending must not hold up otf forever. With a `barrier`, pings prove quiescence, and otf does not wait for it.
+    If `goes_past` returns true for a failure, the path continues from a guess of the state once the system is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

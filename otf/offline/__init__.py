@@ -1,4 +1,4 @@
-"""Judges recorded traces, captures and logs of other programs, by the oracle that also judges a running system."""
+"""Judges recorded traces, captures and logs of other programs, with the oracle that also judges a running system."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Patience:
 class Judgement:
     """The result of judging a trace with `judge`.
 
-    The `verdict` is the one that the current model gives. The `recorded` verdict is the one in the trace, or None if
-    the trace was cut off. The `header` and the `events` are those of the trace, and `steps` is the number of inputs
-    that otf judged. `changed` is true if the spec has changed since the recording. `cut` is true if the trace was cut
-    off before its end. The list `left_open` has the inputs that the model does not specify.
+    `verdict` is the verdict of the current model. `recorded` is the verdict in the trace, or None if the trace was cut
+    off. `header` and `events` come from the trace, and `steps` is the number of inputs that otf judged. `changed` is
+    true if the spec has changed since the recording. `cut` is true if the trace was cut off before its end. `left_open`
+    lists the inputs that the model does not specify.
 
-    If events are missing, a pass says nothing about the system, and `doubt` says why. If no event tests the system, a
-    pass says nothing either, and `untested` says why. In all other cases, `doubt` and `untested` are "". A long trace
-    leaves out `dropped` events in its middle, and otf judges only the events before them.
+    A pass proves nothing if events are missing, or if no event tests the system: `doubt` or `untested` then contains
+    the reason. Otherwise, `doubt` and `untested` are "". A long trace lacks `dropped` events in its middle, and otf
+    judges only the events before this gap.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -97,9 +97,9 @@ class Judgement:
 def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnStep | None = None) -> Judgement:
     """Judge a recorded trace against the spec of a bench.
 
-    With `keep=True`, the result holds all events of the trace; by default it holds none, and long traces need little
-    memory. otf calls `on_step` with each event, and with the monitor after that event. `judge` raises TraceError if it
-    cannot read the trace.
+    With `keep=True`, the result contains all events of the trace. By default the result contains no events, so that a
+    long trace needs little memory. otf calls `on_step(event, monitor)` after each event that it judges. `judge` raises
+    TraceError if it cannot read the trace.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -175,7 +175,7 @@ NOTHING: Final = "it has no input, and no output was seen: nothing was tested"
 
 
 class EventTally:
-    """Counts the inputs and outputs of a path; `nothing` says why they test nothing.
+    """Counts the inputs and outputs of a path; `nothing` returns why they test nothing, or "" if they test something.
 
     >>> from otf.spec import goto
     >>> tally = EventTally(Spec(lambda state, _: [goto(state)], 0, ["a"]))

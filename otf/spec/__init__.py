@@ -70,14 +70,15 @@ class Spec(Generic[State, Input]):
     transitions with spontaneous outputs. `name` is the name of the model. Functions as specifications are from Koopman
     and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
-    `inputs` gives the inputs to try: a list, in which a Hypothesis strategy stands for its values, or a function of the
-    state. Without `inputs`, otf tries the values of the type that `step` declares for its input; `values` replaces the
-    values of types (see `bounded`). otf may call `step` with any of the inputs in any state. With `guarded=True`, otf
-    calls `step` only with inputs that `inputs(state)` has; all other inputs are unspecified in that state.
+    `inputs` is a list of the inputs to try, or a function from a state to such a list; a Hypothesis strategy in the
+    list stands for its values. Without `inputs`, otf tries the values of the type that `step` declares for its input;
+    `values` replaces the values of types (see `bounded`). otf may call `step` with any of the inputs in any state. With
+    `guarded=True`, otf calls `step` only with inputs that `inputs(state)` returns; all other inputs are unspecified in
+    that state.
 
-    `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If it
-    yields nothing, otf does not send that input. Without `malformed`, or if it returns None, any answer may come (see
-    `otf run --malformed`).
+    `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If
+    `malformed` yields nothing, otf does not send the malformed input. Without `malformed`, or if it returns None, otf
+    accepts any answer (see `otf run --malformed`).
 
     `timers` are the timers that run when a path begins: `timers=[start("tick", 0, 0.12)]` for a device that ticks from
     power-on. If the device was on before otf opened its ports, the timer expires sooner.
@@ -87,7 +88,7 @@ class Spec(Generic[State, Input]):
     recognises a number as a counter if spontaneous outputs advance it and no input changes it; `counters=()` prevents
     that.
 
-    `partial` is the spec that `total` completed to make this spec, None for a spec that `total` did not make.
+    If `total` returned this spec, `partial` is the incomplete spec from which `total` made it; otherwise None.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)

@@ -131,7 +131,7 @@ def _is_window(window: object) -> bool:
 
 
 def requirements(req: RequirementIds) -> tuple[str, ...]:
-    """Return the ids of requirements as a tuple, each once. Raises ModelError for an invalid id.
+    """Return the ids of requirements as a tuple, each once; raise ModelError for an invalid id.
 
     >>> requirements("RFC1350-5-2")
     ('RFC1350-5-2',)
@@ -176,9 +176,9 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs: in seconds after the system took the input, or in `emits` after
     it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry is this transition. `req` has the ids of the requirements that the transition implements. otf
-    raises ModelError when it calls the model if the window is invalid, or if `within` and `after` come together; `goto`
-    raises the same error at once.
+    timer whose expiry causes the transition. `req` has the ids of the requirements that the transition implements. An
+    invalid window, or `within` together with `after`, is an error: `goto` raises ModelError at once, and otf raises it
+    when the model yields such a transition.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)

@@ -100,10 +100,11 @@ class Weighted:
 class Script:
     """A chooser that takes the given inputs in order, and skips those that the model does not allow (any more).
 
-    In a state without enabled inputs, which an output may leave, the script keeps its next input for later. Shrinking
-    needs a script that skips instead of stopping: a disabled input does not remove the inputs after it. `skipped` is
-    the number of inputs skipped. With `skip=False`, the script raises ModelError for such an input. `names` translates
-    what the system called things on an earlier path; it is None if the system names nothing.
+    If no input is enabled, but an output may still change the state, the script keeps its next input for later.
+    Shrinking needs a script that skips a disabled input, since a script that stops there would never send the inputs
+    after it. `skipped` is the number of inputs skipped. With `skip=False`, the script raises ModelError for a disabled
+    input. `names` translates names that the system chose on an earlier path, such as ids, into its names on this path;
+    it is None if the system chooses no names.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto

@@ -1,8 +1,8 @@
 """The record of a path as data: its events, its verdict, and their form in a trace file.
 
-Four kinds of code need `otf.trace`. A model that expects the end of a port uses `Ended`. A model that handles broken
-bytes uses `Undecodable`. A bench that reads another program's log (`foreign`) turns the log into the events `Sent`,
-`Seen`, `Quiet` and `Closed`. A known issue examines a `Failure`.
+Use `Ended` in a model that expects a port to close, and `Undecodable` in code that handles bytes the codec cannot
+decode. A function `foreign`, which reads another program's log, turns the log into the events `Sent`, `Seen`, `Quiet`
+and `Closed`. The condition of a known issue examines a `Failure`.
 """
 
 from otf.trace.events import Closed, Ended, Event, Quiet, Seen, Sent, Undecodable

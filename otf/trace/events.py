@@ -10,7 +10,7 @@ from otf.values.identity import light
 
 @light
 class Sent:
-    """otf sent `input` to `port` at the time `at`; sending took `took` seconds, perhaps a whole second to switch power.
+    """otf sent `input` to `port` at the time `at`, and sending it lasted `took` seconds.
 
     >>> Sent("coin", "line", 0.0).input
     'coin'
@@ -43,9 +43,10 @@ KnownBy: TypeAlias = Literal["", "timed", "barrier", "observed"]
 class Quiet:
     """The system is quiescent at the time `at`: it took every input in flight, and otf saw every output it emitted.
 
-    `restless` is true if the system never rests: it may have emitted spontaneous outputs since its quiescence. `by`
-    says how otf knows of the quiescence: after a "barrier" of pings, the system may still be busy with its last ping.
-    In older traces, and if the system answers before a call of it returns, `by` is "".
+    If `restless` is true, the system never stops sending spontaneous outputs, and may have sent some since the time
+    `at`. `by` names the method by which otf detected quiescence, such as "barrier" (after a barrier of pings, the
+    system may still be busy with the last ping). `by` is "" in older traces, and for a Python object that answers
+    before its call returns.
 
     >>> Quiet(0.2).restless
     False
@@ -66,7 +67,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The port `port` ended at the time `at`, for `reason`; otf judges its end as the output `Ended(reason)`.
+    """`port` closed at the time `at`, because of `reason`; otf judges this event as the output `Ended(reason)`.
 
     >>> Closed("tcp", "end of stream", 1.5).reason
     'end of stream'
@@ -84,7 +85,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """The machine kept otf or the system from running for `seconds`, up to the time `at`: events may be that much late.
+    """For `seconds` before the time `at`, the machine kept otf or the system from running; events may be late.
 
     >>> Stalled(0.25, at=10.0).seconds
     0.25
@@ -106,8 +107,8 @@ GUESSED: Final = "on past the failure: as if the expected had come, or nothing h
 class Guess:
     """The path continues after its failure at the time `at`, from a guess of the state that the system is in.
 
-    otf follows both guesses: the expected output came, or nothing happened. Later observations show which guess is
-    right. The verdict on the path remains its first failure.
+    otf follows two guesses: the state changed as if the expected output had come, or did not change. Later observations
+    show which guess is right. The verdict on the path is still its first failure.
 
     >>> Guess(at=10.0).at
     10.0
@@ -122,7 +123,7 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output that stands for the end of a port, for `reason`; a spec that expects an end yields `on(port, Ended)`.
+    """The output that stands for a port's closing; a spec that expects a port to close yields `on(port, Ended)`.
 
     >>> Ended("end of stream") == Ended("end of stream")
     True
@@ -133,7 +134,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """The output that stands for bytes (`raw`) that the codec cannot decode, and `why`; no spec can allow this output.
+    """The output that stands for bytes (`raw`) that the codec cannot decode, because of `why`; no spec can allow it.
 
     >>> Undecodable(b"1;2;", "no line ends here").raw
     b'1;2;'

@@ -45,12 +45,12 @@ class TraceReader:
     """A `TraceReader` reads a trace line by line, and so needs little memory however long the trace is.
 
     `name` is the name of the trace's file. `header` is the header of the trace, and `events` yields the events. After
-    the last event, `end` is the last line of the trace; `end` is None, and `cut` is true, if the trace is cut off.
+    the last event, `end` is the last line of the trace. If the trace is cut off, `end` is None and `cut` is true.
     `aftermath` holds the events that came after a failure and that otf did not judge.
 
-    A trace beyond a certain size lacks the events in its middle. At this gap, `events` ends; a second call of `events`
-    yields the events after the gap. `dropped` is the number of missing events. `skip` reads past the remaining events,
-    to the last line of the trace.
+    A very large trace lacks the events in its middle. `events` stops at this gap, and a second call of `events` yields
+    the events after the gap. `dropped` is the number of missing events. `skip` reads past the remaining events, to the
+    last line of the trace.
 
     `TraceReader` raises TraceError, with the file's name and the line, for anything that it cannot read.
 
@@ -153,7 +153,7 @@ class TraceReader:
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file; an endless line is cut just above the bound, so that its reader reports an error."""
+    """Yield the lines of a file, and cut a too long line just above the bound, so that its reader reports an error."""
     while line := file.readline(LONGEST + 1):
         yield line
 

@@ -1,7 +1,7 @@
 """The lines of a trace file as data (header, events, end), and the digests that show whether a file was changed.
 
-Each path has one file in JSON Lines. The lines have the fields of structlog's events (`event`, `level`, `timestamp`,
-and others), so tools for structlog's output read traces too.
+otf writes one trace file for each path, in the format JSON Lines. The lines have the fields of structlog's events
+(`event`, `level`, `timestamp`, and others), so tools for structlog's output read traces too.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _NAMES: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a trace: all conditions that otf needs to judge the trace again and to repeat the path.
+    """The first line of a trace, with all that otf needs to judge the trace again and to repeat the path.
 
     `run` is a unique id of the trace. `path` is the number of the path in its campaign. `bench` and its `parameters`
-    name the tested system. `fingerprint` is a hash of the source text of the model. `versions` has the versions of otf,
-    of Python and of everything else that took part. `seed`, `strategy`, `mode` and `inputs` say how otf chose inputs;
-    `burst` is how many inputs it sent at once. `quiescence`, `latency` and `busy` are the times of the bench, in
-    seconds. `shrunk` is true if shrinking made this trace. `runs` is how many times otf drove the inputs of a shrunk
-    trace. `format` is the version of the trace format.
+    name the tested system. `fingerprint` is a hash of the source text of the model. `versions` contains the versions of
+    otf, of Python and of other programs involved. `seed`, `strategy`, `mode` and `inputs` are the options by which otf
+    chose inputs; `burst` is how many inputs otf sent at once. `quiescence`, `latency` and `busy` are the times of the
+    bench, in seconds. `shrunk` is true if the trace is the result of shrinking. `runs` is how many times otf drove the
+    inputs of a shrunk trace. `format` is the version of the trace format.
     """
 
     run: str
@@ -94,7 +94,7 @@ def dropped_line(events: int, inputs: int, timestamp: str) -> TraceLine:
 
 
 def as_recorded(event: Event) -> Event:
-    """Return an event with its times rounded to microseconds as in a trace, so that otf judges live and later alike.
+    """Return an event with its times rounded to microseconds as in a trace, so that the trace gets the live verdict.
 
     >>> as_recorded(Stalled(0.12345678, 1.00000049))
     Stalled(seconds=0.123457, at=1.0)
@@ -135,7 +135,7 @@ def event_line(number: int, event: Event, timestamp: str, raw: bytes | None = No
 
 
 def end_line(verdict: Verdict, timestamp: str, steps: int) -> TraceLine:
-    """Return the last line of a trace, which has its verdict."""
+    """Return the last line of a trace, which contains the path's verdict."""
     level = {"pass": "info", "inconclusive": "warning", "fail": "error"}[verdict.outcome]
     reason = asdict(verdict.failure) if verdict.failure else None
     return {
@@ -161,12 +161,12 @@ _LONGEST: Final = len(b',"after":""}\n') + 2 * SIZE
 
 
 def hasher() -> blake2b:
-    """Return the hash object with which otf makes the digest of a trace, or of one line."""
+    """Return a new hash object for the digest of a trace, or of one line of a trace."""
     return blake2b(digest_size=SIZE, usedforsecurity=False)
 
 
 class LineChain:
-    r"""A chain of lines, each of which ends with the digest of the line before, so that any change or loss shows.
+    r"""A chain of lines; each contains the digest of the line before, so a reader notices a changed or lost line.
 
     `torn` is true if a kill or a full disk has cut a line short. The line after a cut line begins with a line break,
     and its digest covers the part of the cut line that was written.

@@ -128,7 +128,7 @@ def unmet(results: Iterable[RequirementResult]) -> Iterator[str]:
 
 
 def tally(results: Sequence[RequirementResult]) -> Iterator[str]:
-    """Yield a line with the number of requirements in each status, and for each level how many are decided.
+    """Yield a line that counts the requirements by status, and the decided ones by level (such as MUST).
 
     >>> lamp = Requirement("R1", "MUST", "A press lights the lamp.")
     >>> list(tally([RequirementResult(lamp, "covered")]))

@@ -34,7 +34,7 @@ ONLY_KNOWN: Final = (
 
 
 def untested(steps: int, malformed: int, truncated: int, excused: int = 0) -> str:
-    """Return why none of a campaign's inputs tested anything; "" if some input did.
+    """Return the reason why no input of a campaign tested anything, or "" if some input did.
 
     `malformed` counts the malformed inputs. `truncated` counts the inputs that the model does not specify and that
     ended their path. `excused` counts the inputs that showed a known issue, or came after a known issue.
@@ -62,8 +62,8 @@ def counted(number: int, what: str) -> str:
 class FailureResult:
     """One kind of failure, with its `signature`, the number of `paths` that showed it, and its shortest `trace`.
 
-    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure that otf drove again
-    showed this kind. `title` describes the failure in that trace by its values.
+    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure, driven again, showed
+    this kind. `title` describes the failure in the shortest trace.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -89,7 +89,7 @@ class GuessedResult:
 
     After the earlier failure, the paths continued from a guess of the state. The guess may be wrong, so a
     `GuessedResult` does not affect the verdict. `trace` is the first trace that shows the failure. `title` describes
-    the failure in that trace by its values, `first` describes the earlier failure.
+    the failure in `trace`, and `first` describes the earlier failure.
 
     >>> print(GuessedResult("wrong: str --'c'--> expected str, seen str", "wrong: …", 3, "path-0002.jsonl"))
     seen only behind another failure, by a guess of the state (3 paths): wrong: str --'c'--> expected str, seen str
@@ -144,22 +144,22 @@ class InconclusiveResult:
 
 @dataclass(frozen=True, slots=True)
 class CampaignResult:
-    """The result of a campaign: everything that a report of any kind says about it.
+    """The result of a campaign; otf makes every report from it.
 
     `paths` and `steps` are the numbers of paths and inputs that otf judged. `failures`, `known_issues` and
-    `inconclusive` are what the campaign found. `guessed` are failures that paths showed only after other failures; they
-    do not affect the verdict. `requirements` are the requirements of the bench, with their status. `silence` says for
-    each method of detecting silence how many paths used it. `truncated` is the number of paths that ended at an
-    unspecified input. `short` is the number of paths that ended early because the time was over. `late` is the number
-    of outputs that came after the quiescence time. `unshown` is the number of paths that passed before the campaign was
-    resumed, but have no trace.
+    `inconclusive` list what the campaign found. `guessed` are failures that paths showed only after other failures;
+    they do not affect the verdict. `requirements` are the requirements of the bench, with their status. `silence` maps
+    each method of detecting silence to the number of paths that used it. `truncated` is the number of paths that ended
+    at an unspecified input. `short` is the number of paths that ended early because the campaign's time was up. `late`
+    is the number of outputs that came after the quiescence time. `unshown` is the number of paths that passed before
+    the campaign was resumed, but have no trace.
 
     `interrupted` is true if a signal ended the campaign. `unfinished` paths, with `unfinished_steps` steps, were in
     progress when the campaign was interrupted; no other field includes them. `parts` maps each activity of the campaign
-    to the seconds spent on it. `failed_starts` is how often otf tried a start of the system again after a pause.
-    `devices_out` are the devices that stopped answering. `trouble` is the error that ended contact with the system.
-    `untested` is the reason why the campaign tested nothing. `heard` is true if otf saw any output. `full` is true if
-    there were more different failures than otf can tell apart.
+    to the seconds spent on it. `failed_starts` counts the failed starts of the system after which otf paused and tried
+    again. `devices_out` are the devices that stopped answering. `trouble` is the error that ended contact with the
+    system. `untested` is the reason why the campaign tested nothing. `heard` is true if otf saw any output. `full` is
+    true if there were more different failures than otf can tell apart.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))

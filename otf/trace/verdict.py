@@ -40,12 +40,12 @@ MEETS: Final = " & "
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the model allows in one possible `state`: each of its `branches` is a pair of texts, outputs and next state.
+    """What the model allows in one possible `state`: `branches` lists pairs of outputs and next state, as text.
 
-    `changes` says for each branch how the next state differs from `state`; its entry is "" if the states are equal. If
-    several inputs were in flight, `orders` gives their step numbers in the order in which the system took them.
-    `timers` says which timers of the model ran in `state`, or had just expired. `after` says for each branch which
-    timer causes the branch.
+    `changes` contains one text for each branch: how the next state differs from `state`, or "" if they are equal. If
+    several inputs were in flight, `orders` lists their step numbers in the order in which the system took them.
+    `timers` lists the timers of the model that ran in `state`, or had just expired. `after` contains, for each branch,
+    the timer that causes the branch.
 
     >>> Allowed("0", ((('"tea"',), "1"),)).state
     '0'
@@ -61,12 +61,12 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A coarse description of a failure: its `kind`, such as "wrong" or "missing", and the types of what it involves.
+    """A coarse description of a failure: its `kind`, such as "wrong" or "missing", and the types of its values.
 
     `state`, `input`, `expected` and `seen` are the types of the model's state, the input, the expected output and the
-    output that came. `exact` has the values of state, input and outputs as text, if only one input was in flight.
-    `meets` says what each input does, if several inputs were in flight. `otf.trace.kinds` uses `exact` and `meets` to
-    tell failures of one signature apart.
+    output that came. If only one input was in flight, `exact` is a signature that contains the values as text instead
+    of their types. If several inputs were in flight, `meets` lists the type or the first word of each input. With
+    `exact` and `meets`, otf distinguishes failures that have equal signatures.
 
     >>> print(Signature("wrong", "int", "Button", "Coffee", "Tea"))
     wrong: int --Button--> expected Coffee, seen Tea
@@ -115,12 +115,12 @@ class Failure:
     """Why a path failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
 
     `event` is the number of the event that no possible state allows. `step` is the number of the input before that
-    event. `signature` describes the failure for programs; all other texts are for people. `before` holds the outputs
-    that otf saw earlier in the failing step. If the model has time windows, `times` says which output was due when, in
-    seconds, and `off` says how far the event was outside all windows. `violates` holds the requirements of the outputs
-    that were due but did not come. `unclear` is true if `violates` has several requirements, and the path does not show
-    which of them the system violates. `together` is how many inputs were in flight; `step` is the last of them. `note`
-    has further text that explains the failure.
+    event. Programs compare failures by `signature`; all other texts are for people. `before` holds the outputs that otf
+    saw earlier in the failing step. If the model has time windows, `times` lists when each output was due, and `off` is
+    how many seconds the event was outside all windows. `violates` lists the requirements that the system violates by
+    not sending the outputs that were due. `unclear` is true if `violates` lists several requirements, and the path does
+    not show which of them the system violates. `together` is how many inputs were in flight; `step` is the number of
+    the last one. `note` explains the failure further.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -193,11 +193,12 @@ class Judged:
 class Verdict:
     """The verdict on a path: its `outcome`, its `failure` if it failed, and `why` it is inconclusive, if it is.
 
-    `truncated` is true if the path passed up to an input that the model does not specify. `late` has the numbers of the
-    outputs that came after the quiescence time. `stalled` is the longest time in seconds that the machine kept otf or
-    the system from running, on a path that failed. `judged` says how much of a path otf judged against the model's
-    times, and how much of that is in doubt. `behind` has the failures after the path's first failure; each of them may
-    be due to a wrong guess of the state. `proven` is true if the path itself shows that no stall explains its failure.
+    `truncated` is true if the path passed, but ended at an input that the model does not specify. `late` lists the
+    numbers of the outputs that came after the quiescence time. If the path failed, `stalled` is the longest time in
+    seconds for which the machine kept otf or the system from running. `judged` counts the events that otf judged
+    against the model's times, and those in doubt because of a stall. `behind` lists the failures after the path's first
+    failure; each may be due to a wrong guess of the state. `proven` is true if the path itself proves that no stall of
+    the machine caused the failure.
 
     >>> Verdict("pass", truncated=True).failed
     False
