@@ -66,8 +66,8 @@ def test_what_a_suite_proves_is_what_otf_says(command: str) -> None:
     states = re.findall(r"at most (\d+) states", said)[0]
     words = {"3": "three", "7": "seven", "2": "two"}
     about = page[page.index(command) - 300 : page.index(command) + 300].lower()
-    assert f"{words.get(paths, paths)} paths of {inputs} inputs prove" in about
-    assert f"of {words.get(states, states)} states" in about
+    assert f"{words.get(paths, paths)} paths with {inputs} inputs in all prove" in about
+    assert f"at most {words.get(states, states)} states" in about
 
 
 def test_one_picture_is_drawn_when_it_is_named(tmp_path: Path) -> None:
