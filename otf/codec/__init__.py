@@ -1,7 +1,7 @@
 """Codecs are pure functions between the values of a model and the bytes of a port.
 
-`otf.codec` has the interface `Codec`, the inputs that act on a port instead of sending bytes (`PortAction`), and
-`lines`, a codec for lines of text. Each type of a `lines` codec has a pattern, such as "coin {cents}".
+`otf.codec` contains the interface `Codec`, the actions that an input can cause instead of sending bytes (`PortAction`),
+and `lines`, which makes a codec for lines of text from patterns such as "coin {cents}".
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from otf.values import show
 
 
 class PortAction(Enum):
-    """An action on a port, such as closing it; a codec returns the action, instead of bytes, for an input that does so.
+    """An action on a port, such as closing it; for an input that causes an action, `encode` returns the action.
 
     Some actions open or close a connection, and some send a break or a pulse on a serial line. Other actions run a
     command of the bench that resets a board or switches its power: `Life(actions={"console": {PortAction.RESET:
-    ["st-flash", "reset"]}})`. If otf ends a connection, no output follows. If the system ends a connection, the output
-    is `Ended`.
+    ["st-flash", "reset"]}})`. If otf closes a connection, no output follows. If the system closes a connection, otf
+    records the output `Ended`.
 
     >>> from otf.codec import lines
     >>> class Hangup: pass
@@ -95,7 +95,7 @@ class Codec(Protocol):
         ...
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output that these bytes on `port` mean. Raises CodecError, ValueError or struct.error without one.
+        """Return the output that these bytes encode. Raises CodecError, ValueError or struct.error if they encode none.
 
         If `decode` raises any other exception, the codec may be wrong, and so the path is inconclusive rather than
         failed.
@@ -114,7 +114,7 @@ def types_of(codec: Codec | None) -> tuple[type, ...]:
 
 
 class OnePort:
-    """A codec for the only port of a bench, or for the port with the name in its field `name`."""
+    """A codec for one port: the port named `name`, or the only port of the bench if `name` is empty."""
 
     __slots__ = ()
     name: str
@@ -155,11 +155,11 @@ class LineForm:
 
 @dataclass(frozen=True, slots=True)
 class LineCodec:
-    """The codec in which each value is one line of text; `lines` makes it.
+    """A codec that encodes each value as one line of text; `lines` returns one.
 
-    `rows` maps the types of the codec to their patterns. `name` is the port of all inputs, unless a field of each input
-    names its port: `port_field` is the name of that field. `encoding` is the character encoding of the lines, such as
-    "utf-8".
+    `rows` maps the types of the codec to their patterns. `name` is the port that all inputs use. If each input has a
+    field with the name of its port, `port_field` names that field instead. `encoding` is the character encoding of the
+    lines, such as "utf-8".
 
     >>> @dataclass(frozen=True)
     ... class Ping: pass
@@ -178,11 +178,11 @@ class LineCodec:
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the name of the only port, or the port that a field of the value names."""
+        """Return the name of the codec's port; with `port_field`, return the name in that field of the value."""
         return str(getattr(value, self.port_field, "")) if self.port_field else self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the line of a value without its line end, or its port action. Raises CodecError if it has neither."""
+        """Return the line of a value without a line end, or its port action. Raises CodecError for other values."""
         for row in self.rows:
             if row.kind is type(value):
                 return row.port_action or self._line(value, row.text(value))
@@ -205,7 +205,7 @@ class LineCodec:
         raise CodecError(message)
 
     def misfit(self, value: object) -> str:
-        """Return why no line is ever decoded as this value, since a field of it has another type; "" if one may be."""
+        """Return why no line can decode to this value, such as a field of the wrong type; "" if a line can."""
         row = next((row for row in self.rows if row.kind is type(value) and row.kind not in PLAIN), None)
         for name, kind in row.types.items() if row is not None else ():
             given = getattr(value, name)
@@ -231,9 +231,9 @@ def lines(
 
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 
-    `port` is the name of the port. On a bench with several ports, such as the clients of a server, each dataclass has a
-    field that names the port of a value. `port_field` is the name of the field that names the port; no pattern contains
-    this field. A dataclass with a `PortAction` instead of a pattern is an input that connects or closes: `{Hangup:
+    `port` is the name of the port. On a bench with several ports, such as the clients of a server, give each dataclass
+    a field that contains the name of the port, and pass the name of this field as `port_field`. The patterns leave out
+    this field. For an input that connects or closes a port, give a `PortAction` instead of a pattern: `{Hangup:
     PortAction.CLOSE}`. `lines` raises UsageError if a pattern does not fit its dataclass, or if two dataclasses have
     the same pattern.
 

@@ -1,4 +1,4 @@
-"""A codec made of one codec for each port; and `At`, a message with its port, if several ports carry equal messages."""
+"""A codec that combines one codec for each port; and `At`, a message with its port if several ports carry it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """The codec that holds a codec for each port (`by_port`); `codecs` makes it.
+    """A codec that uses another codec for each port (`by_port`); `codecs` returns one.
 
-    `alike` names the ports that carry the same messages: the codec wraps each of their messages in an `At`.
+    `alike` names the ports that carry the same messages: the codec wraps each message of these ports in an `At`.
 
     >>> from otf.codec import lines
     >>> codecs(alice=lines({int: "{}"}), bob=lines({int: "{}"})).decode("bob", b"7")
@@ -65,15 +65,15 @@ class PortCodecs:
         return port
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return what the codec of the input's port makes of the input: bytes, or an action. Raises CodecError."""
+        """Return the bytes or the action that the port's codec returns for the input. Raises CodecError."""
         return self.by_port[self.port(value)].encode(value.message if isinstance(value, At) else value)
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output that the port's codec makes of these bytes. Raises whatever that codec raises."""
+        """Return the output that the port's codec decodes from these bytes. Raises whatever that codec raises."""
         return self._at(port, self.by_port[port].decode(port, data))
 
     def decode_input(self, port: str, data: bytes) -> object:
-        """Return the input that the port's codec makes of these bytes. Raises whatever that codec raises."""
+        """Return the input that the port's codec decodes from these bytes. Raises whatever that codec raises."""
         codec = self.by_port[port]
         return self._at(port, getattr(codec, "decode_input", codec.decode)(port, data))
 
@@ -89,7 +89,7 @@ def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodec
 
     A keyword argument names a port and gives its codec. A dict can give the codecs of ports whose names are not Python
     identifiers. The type of a value determines its port. If two ports share a type, as two clients of one server do,
-    inputs and outputs name the port: `At("alice", Get("/"))`. `codecs` raises UsageError if it is called without ports.
+    inputs and outputs name the port: `At("alice", Get("/"))`. Raises UsageError if you name no port.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

@@ -51,15 +51,15 @@ class Computed(Format):
         return self
 
     def of(self, data: bytes) -> bytes:
-        """Return the bytes of the number that is computed from `data`. Raises OverflowError if it is too large."""
+        """Return the bytes of the number computed from `data`. Raises OverflowError if the number is too large."""
         return self.number.write(self.compute(data))
 
 
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
-    r"""Return the format of a field with the length in bytes of the fields `first` to `last`; by default all after it.
+    r"""Return the format of a field with the length of the fields `first` to `last`, by default of all later fields.
 
-    If a protocol counts differently, for instance with the header included, the codec adds `plus` to the length. For
-    the length of a single field, prefer `raw`, `text` or `sized`.
+    If a protocol counts differently, for example includes the header, set `plus` to the number of bytes to add. For the
+    length of a single field, prefer `raw`, `text` or `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")
@@ -69,7 +69,7 @@ def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) ->
 
 
 def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = "", last: str = "") -> Computed:
-    """Return the format of a field with the checksum of the fields `first` to `last`; by default of all before it.
+    """Return the format of a field with the checksum of the fields `first` to `last`, by default all earlier fields.
 
     `compute` is a checksum function of this module, such as `crc32`, or your own; its result must fit into `number`.
 
@@ -90,7 +90,7 @@ def sum8(data: bytes) -> int:
 
 
 def lrc8(data: bytes) -> int:
-    """Return the number that brings the sum of all bytes to 0 modulo 256, as Modbus ASCII and Intel HEX use it.
+    """Return the checksum that makes the sum of all bytes 0 modulo 256, as in Modbus ASCII and Intel HEX.
 
     >>> lrc8(b"123456789")
     35
@@ -99,7 +99,7 @@ def lrc8(data: bytes) -> int:
 
 
 def xor8(data: bytes) -> int:
-    """Return the exclusive or of all bytes, as NMEA 0183 uses it.
+    """Return the exclusive or of all bytes, as in NMEA 0183.
 
     >>> xor8(b"123456789")
     49

@@ -43,10 +43,11 @@ class _Items(Format):
 
 
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
-    r"""Return the format of a tuple: a fixed number of items, items after their number, or items to the end (`rest`).
+    r"""Return the format of a field that is a tuple of items.
 
-    `each` is the format of an item; leave it out if the items are dataclasses, whose fields have formats. A field with
-    this format has the type tuple[X, ...].
+    `count` is the number of items, the format of a number before the items, or `rest` for all further bytes. `each` is
+    the format of an item; leave it out if the items are dataclasses, whose fields have formats. A field with this
+    format has the type `tuple[X, ...]`.
 
     >>> from otf.codec.fields import u8, u16be
     >>> items(u8, u16be).bound(tuple[int, ...], print).write((1, 2))
@@ -119,7 +120,7 @@ class _Bits(Format):
 
 
 def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
-    """Return the format of small numbers packed into whole bytes, from the widths of the numbers in bits.
+    """Return the format of small numbers that share whole bytes; each of `widths` is the size of a number in bits.
 
     The first number takes the highest bits. A field with this format has the type tuple[int, ...], or a NamedTuple with
     one field for each width. For flags, use the format of a number instead, such as `u8`, and an IntFlag as the type.

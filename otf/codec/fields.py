@@ -22,9 +22,9 @@ Inner: TypeAlias = Callable[[Any], "Format"]
 class Format:
     r"""A format reads and writes the values of one field of a message.
 
-    `size` is the number of bytes that each value takes, None if values differ in length. `is_open` is true if the
-    format takes all bytes that it gets, up to a limit. `fixed` maps positions in the field to bytes that are the same
-    in all values.
+    `size` is the number of bytes that each value takes, None if values differ in length. `is_open` is true if a value
+    takes all bytes that the other fields leave over. `fixed` maps positions in the field to bytes that are the same in
+    all values.
 
     >>> u16be.write(258), u16be.read(b"..\1\2", 2, 4)
     (b'\x01\x02', (258, 4))
@@ -35,7 +35,7 @@ class Format:
     fixed: Mapping[int, int] = MappingProxyType({})
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format for a field of the type `hint`; `inner` makes the formats of parts. Raises UsageError."""
+        """Return this format for a field of type `hint`; `inner` returns the format of a part. Raises UsageError."""
         raise NotImplementedError
 
     def read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
@@ -43,7 +43,7 @@ class Format:
         raise NotImplementedError
 
     def write(self, value: Any) -> bytes:
-        """Return the bytes of a value. Raises any exception if the value has none."""
+        """Return the bytes of a value. Raises any exception if the format cannot encode the value."""
         raise NotImplementedError
 
 
@@ -150,10 +150,10 @@ def _allowed(number: Number, hint: Any) -> dict[int, Any]:
 
 @dataclass(frozen=True)
 class Extent:
-    r"""An extent says where a field of a message ends; `Extent()` ends with the message.
+    r"""An extent describes where a field ends; a field with `Extent()` ends at the end of the message.
 
-    `size` is the number of bytes of the field. `prefix` is the format of a number before the field, which has the
-    length of the field. `stop` is the mark that ends the field.
+    `size` is the number of bytes of the field. `prefix` is the format of the number that precedes the field and
+    contains the length of the field. `stop` is the mark that ends the field.
 
     >>> Extent(prefix=u8).write(b"abc"), Extent(stop=b"\0").read(b"abc\0d", 0, 5)
     (b'\x03abc', (b'abc', 4))
@@ -164,7 +164,7 @@ class Extent:
     stop: bytes = b""
 
     def read(self, data: bytes, at: int, end: int) -> tuple[bytes, int]:
-        """Return the bytes of the field, and where the next field begins. Raises CodecError if there are too few."""
+        """Return the field's bytes, and where the next field begins. Raises CodecError if the message is too short."""
         if self.stop:
             found = data.find(self.stop, at, end)
             if found < 0:
@@ -263,7 +263,9 @@ class _Text(_Bytes):
 
 
 def raw(extent: int | Number | Extent) -> Format:
-    r"""Return the format of a field of bytes: of a fixed size, after its length, up to a mark, or to the end (`rest`).
+    r"""Return the format of a field of bytes.
+
+    `extent` is the size of the field, the format of a length before it, `until(mark)`, or `rest` for all further bytes.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')

@@ -33,7 +33,7 @@ def from_construct(
     that fits. The codec only encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such
     as closing a connection. With `exact`, bytes are undecodable if construct would write their message differently, for
     instance because padding is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple.
-    `from_construct` raises UsageError for a field without a declaration, and for a field of another type.
+    Raises UsageError for a field without a declaration, and for a field of another type.
 
     >>> from dataclasses import dataclass
     >>> from construct import Const, Int16ub, Struct

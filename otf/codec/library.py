@@ -31,8 +31,8 @@ class MessageForm:
     """A `MessageForm` says how a library reads and writes the messages of one type, `kind`.
 
     `read` is the function that turns bytes into a message. `write` is the function that turns a message into bytes,
-    None if the library only reads. `endless` is true if reading may take any amount of time and memory; the codec then
-    tries to read the bytes in another process first.
+    None if the library only reads. `endless` is true if reading may take unlimited time or memory; the codec then first
+    tries to read the bytes in another process.
     """
 
     kind: type
@@ -42,7 +42,7 @@ class MessageForm:
 
 
 class CodecOptions(TypedDict, total=False):
-    """The options that every codec of a library takes besides its messages.
+    """The options that `from_construct` and similar functions accept in addition to the dataclasses.
 
     `actions` maps types of inputs to the `PortAction` that they cause, such as a reset. `port` is the name of the port
     that all inputs use.
@@ -54,11 +54,11 @@ class CodecOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LibraryCodec(OnePort):
-    """The codec of dataclasses that a library reads and writes; `from_construct` and similar functions make it.
+    """A codec for dataclasses that a library reads and writes; `from_construct` and similar functions return one.
 
-    `forms` maps each type of message to the `MessageForm` that writes it, or to a `PortAction`. `outputs` has the forms
-    that read an output. `exact` is true if the codec accepts only bytes that the library would write for their message.
-    `name` is the port that all inputs use.
+    `forms` maps each type of message to the `MessageForm` that writes it, or to a `PortAction`. `outputs` lists the
+    `MessageForm`s that decode outputs. `exact` is true if the codec accepts only bytes that the library would write for
+    their message. `name` is the port that all inputs use.
 
     >>> from dataclasses import dataclass
     >>> from otf.codec.libraries import from_json
@@ -102,7 +102,7 @@ class LibraryCodec(OnePort):
         return data
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with these bytes, as the first type that fits. Raises CodecError if no type fits."""
+        """Return the message that these bytes encode, as the first type that fits. Raises CodecError if none fits."""
         del port
         if self._endless:
             self._trial.check(data)

@@ -1,8 +1,8 @@
 """A codec made from dataclasses: the annotation of each field is the format of that field in bytes.
 
-The formats are in `otf.codec.fields`. Lengths and checksums over several fields are in `otf.codec.checksums`. A
-`ClassVar` is part of the bytes but not of the value. A `ClassVar` with a value is a constant, which tells messages
-apart.
+The formats are in `otf.codec.fields`. The formats of lengths and checksums are in `otf.codec.checksums`. A `ClassVar`
+is part of the bytes, but not of the decoded message. If a `ClassVar` has a value, it is a constant, by which the codec
+recognises the type of a message.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ _Covered: TypeAlias = tuple[Computed, int, int, int]
 
 @dataclass(frozen=True)
 class RecordCodec(OnePort):
-    """The codec of dataclasses whose fields have formats; `records` makes it.
+    """A codec for dataclasses that annotate each field with its format; `records` returns one.
 
     `types` are the dataclasses of the codec. `formats` maps each type of input to its format, `outputs` is the format
     of all outputs. `name` is the port that all inputs use.
@@ -66,7 +66,7 @@ class RecordCodec(OnePort):
         return value
 
     def seal(self, data: bytes) -> bytes:
-        """Return a frame with the checksum at its end corrected; unchanged if no dataclass has a checksum there.
+        """Return the frame with a correct checksum at its end, or unchanged if no dataclass ends with a checksum.
 
         otf corrects the checksum of malformed inputs, since most systems drop a frame with a wrong checksum unread.
         """
@@ -80,12 +80,12 @@ def records(
     actions: Mapping[type[Any], PortAction] | None = None,
     port: str = "",
 ) -> RecordCodec:
-    """Return the codec of dataclasses in which the annotation of each field is its format.
+    """Return a codec for dataclasses that annotate each field with its format.
 
     The codec encodes and decodes the dataclasses in `kinds`. The codec only encodes the dataclasses in `inputs`: use
     `inputs` for requests whose bytes could also be an answer. `actions` maps inputs to a `PortAction`, such as closing
-    a connection. Types of decoded messages must differ in a constant. `records` raises UsageError, which names the
-    field, if a format does not fit.
+    a connection. Any two of the decoded dataclasses must differ in a constant, so that the codec can tell their bytes
+    apart. Raises a UsageError that names the field if a format does not fit the type of its field.
 
     >>> from otf.codec.checksums import checksum, crc16_modbus
     >>> from otf.codec.fields import u8, u16be, u16le

@@ -180,14 +180,14 @@ class WsOpened:
 
 @dataclass(frozen=True, slots=True)
 class WsText:
-    """A WebSocket message that holds a text, its `text`."""
+    """A WebSocket message with a `text`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WsBytes:
-    """A WebSocket message that holds bytes, its `data`."""
+    """A WebSocket message with bytes as its `data`."""
 
     data: bytes
 
@@ -208,7 +208,7 @@ class WsPong:
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a WebSocket, and its answer, with a `code` and a `reason`; `code` is 0 if it has none."""
+    """The message that closes a WebSocket, and its answer, with a `reason` and a `code`; 0 stands for no `code`."""
 
     code: int = 1000
     reason: str = ""
