@@ -55,10 +55,10 @@ def _limits() -> Limits:
 
 @dataclass(frozen=True)
 class Bench:
-    """A bench has all that otf needs to test one system: its model, its codec, its ports, its life, and its times.
+    """A bench contains all that otf needs to test one system, such as the model, the codec, the ports and the times.
 
     Two constructors make benches: `Bench.on_ports` for a system behind sockets, serial ports or processes, and
-    `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields of both.
+    `Bench.in_process` for a Python object. `Bench(…)` itself takes the fields for both kinds of system.
 
     | field | default | meaning |
     |---|---|---|

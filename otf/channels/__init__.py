@@ -197,7 +197,7 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
 
     `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
     model with one port does not need it. The net loses no messages. A delayed message arrives before the system takes
-    more than `late` further inputs. With `delay`, a delayed message also arrives within so many seconds. `reordering`
+    more than `late` further inputs. With `delay`, a delayed message also arrives within `delay` seconds. `reordering`
     raises UsageError if no ports are named.
 
     >>> from otf.spec import goto

@@ -168,7 +168,7 @@ def _staying(net: NetState, ways: Iterable[NetWay]) -> list[NetWay]:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """The net between a `system` and its tester, with the `rules` of what the net does to messages."""
+    """The net between a `system` and its tester; the `rules` say what the net does to messages."""
 
     system: Reactions
     rules: Rules

@@ -17,7 +17,7 @@ ANY: Final = 2  # copies of an output: only "one" and "any number" are distingui
 
 @dataclass(frozen=True, slots=True)
 class NetMessage:
-    """A message (`item`) on its way through a net.
+    """A message (`item`) that a simulated net has not yet delivered.
 
     The message arrives before the system takes more than `left` further inputs. If the message is an input, it arrives
     at most `more` times. If the message is an output, `more=2` means that it may arrive any number of times. If the
@@ -259,7 +259,7 @@ class Rules:
 
 
 def rule(trouble: NetTrouble, inputs: Iterable[str], outputs: Iterable[str], port: PortOf | None) -> Rule:
-    """Return the rule that a trouble affects these ports of a net. Raises UsageError if no ports are given."""
+    """Return the rule that a trouble affects the given ports of a net; raise UsageError if no ports are given."""
     named = Rule(trouble, _ports("inputs", inputs), _ports("outputs", outputs), port)
     if not (named.inputs or named.outputs):
         message = "name the ports of the net: inputs=[…] for sent messages, outputs=[…] for received ones"

@@ -25,8 +25,8 @@ Transitions: TypeAlias = Sequence[Transition[Any]]
 class Product(Spec[States, Any]):
     """The product of several specs, as one spec; `product` returns it.
 
-    `accepting(states)` returns whether a path may end in these states, one of each spec; None allows every state. The
-    `vocabulary` says which inputs and outputs are actions of the product.
+    `accepting(states)` returns whether a path may end in a state of the product; if it is None, a path may end in any
+    state. The `vocabulary` says which inputs and outputs are actions of the product.
 
     >>> from otf.spec import goto
     >>> def stay(state, inp): return [goto(state)]
@@ -46,17 +46,18 @@ def product(
 
     A state of the product is the tuple of the specs' states. An action is an input or a spontaneous output. A shared
     action happens in all specs that have the action, with equal outputs. If the specs do not agree on the outputs of a
-    shared action, the product raises ModelError. With `disabled=True`, an action on whose outputs the specs do not
-    agree cannot happen, as in PyModel.
+    shared action, the product raises ModelError. With `disabled=True`, the product instead disables a shared action
+    with different outputs, as PyModel does.
 
-    `actions` has one list for each spec: the spec's actions, as names, classes or values. If a spec has no list, its
-    actions are the classes that `step` declares for its input. If `step` declares no class, otf finds the actions in
-    the reachable states. A name stands for all actions of that name: a spec with `Push(1)` takes part in every `Push`.
+    `actions` contains one list for each spec: the spec's actions, as names, classes or values. By default, the actions
+    of a spec are the classes that its `step` declares for its input. If `step` declares no class, otf finds the actions
+    in the reachable states. A name stands for all actions of that name: if a spec has the action `Push(1)`, every
+    `Push` also happens in that spec.
 
     The time window of a shared action is the intersection of the specs' windows. The window of a spontaneous output
     begins at 0, because the product does not know when each spec entered its state. The product keeps the named timers
-    of its specs, and each timer's name belongs to one spec. `product` raises UsageError if no specs are given, or if it
-    cannot determine the actions of a spec.
+    of its specs; two specs must not use one name for their timers. `product` raises UsageError if no specs are given,
+    or if it cannot determine the actions of a spec.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])

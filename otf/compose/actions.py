@@ -34,7 +34,7 @@ class Pattern:
     """A set of actions, as an item of a scenario; made by `does`, `out`, `any_action`, a name, a class or a value.
 
     `matches(action)` returns whether the action belongs to the set. `concerns(action)` returns whether a scenario with
-    this pattern restricts when the action may happen. `says` is the text of the pattern.
+    the pattern restricts when the action may happen. `says` is the text of the pattern.
 
     >>> push = does("push", 1)
     >>> push.matches(Action("push", (1,))), push.matches(Action("push", (2,))), push.concerns(Action("push"))
@@ -126,7 +126,7 @@ STATES: Final = 10_000  # states of a model to search for its actions
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The actions of a model, as two functions that return whether an input, or a spontaneous output, is an action."""
+    """The actions of a model, as two functions: one returns whether an input is an action, one whether an output is."""
 
     inputs: Owns
     spontaneous: Owns
@@ -151,7 +151,8 @@ def found(spec: Spec[Any, Any], *, spontaneous: bool) -> Vocabulary:
     """Return the actions of a spec, from the types that the spec declares or from the inputs of its states.
 
     With `spontaneous=True`, the spec's spontaneous outputs are actions too. A name stands for all actions of that name:
-    a spec with the input `Push(1)` owns every `Push`. `found` raises UsageError if the spec has too many states.
+    if a spec has the input `Push(1)`, every `Push` is one of its actions. `found` raises UsageError if the spec has too
+    many states.
     """
     inputs = _declared(spec)
     if inputs is not None and not spontaneous:

@@ -21,10 +21,10 @@ COUNTED: Final = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Cycling(Generic[State]):
-    """The `state` of a model with a cyclic message, together with how far the cyclic message has come.
+    """The `state` of a model that also sends a cyclic message, with the progress of the cyclic message.
 
-    The `number` is that of the next message. The `period` counts the messages since otf last checked the mean of
-    several periods.
+    `number` is the number of the next cyclic message. The `period` counts the messages since otf last checked the mean
+    of several periods.
 
     >>> Cycling("on", 3, 1)
     'on' | message 3
@@ -100,10 +100,10 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
 ) -> Spec[Any, Any]:
     """Return the spec of a system that also sends a message periodically, for example a heartbeat each 20 ms.
 
-    The period is `every` seconds. Each message may come up to `jitter` seconds before or after its time. The `drift` is
-    the largest error of the system's clock, as a share: 100e-6 means 100 ppm. otf checks each period, and the mean of
-    `over` periods, so that it also notices a period that is wrong by less than the jitter. A path fails on a missing,
-    doubled, early or late message.
+    The period is `every` seconds. Each message may come up to `jitter` seconds before or after its time. `drift` is the
+    largest relative error of the system's clock: 100e-6 means 100 ppm. otf checks each period, and the mean of `over`
+    periods, so that it also notices a period that is wrong by less than the jitter. A path fails on a missing, doubled,
+    early or late message.
 
     `output` is the message, or a function of the state and the message's number. The number is 0 at each start, and 0
     again after `wraps` messages: use 256 for an 8-bit counter, or 15 for profile 1 of AUTOSAR E2E. A path fails on a

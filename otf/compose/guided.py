@@ -130,7 +130,7 @@ class Guided(Generic[State]):
 
 
 class Restricted(Spec[Any, Any]):
-    """A spec under a scenario: `base` is the spec without the scenario.
+    """A spec that a scenario restricts; `base` is the spec without the scenario.
 
     `accepting(state)` returns whether both the spec and the scenario may end in a state.
     """

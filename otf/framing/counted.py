@@ -122,7 +122,7 @@ def length(
 
 
 def fixed(size: int) -> Framing:
-    """Return the framing in which every frame has `size` bytes. Raises UsageError if `size` is below 1.
+    """Return the framing in which every frame has `size` bytes; raise UsageError if `size` is below 1.
 
     >>> framer = fixed(3)()
     >>> [frame.data for frame in framer.feed(b"abcdefg")], framer.begun

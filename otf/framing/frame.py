@@ -20,9 +20,9 @@ class Frame:
 
     The `data` of a frame are its bytes without the framing. If the bytes are not a correct frame, `trouble` says why in
     a few words, for example that they are too long; else `trouble` is "". Reports show an incorrect frame, but otf
-    never passes it to a codec, since a truncated wrong answer might look right. `received` is when the kernel or a
-    reader got the frame, by the event loop's clock, or None if that is unknown. The frame may have arrived up to
-    `doubt` seconds before `received`; infinity means that otf does not know how much earlier.
+    never passes it to a codec, since a truncated wrong answer might look right. `received` is the time on the event
+    loop's clock when the kernel or a reader got the frame, or None if unknown. The frame may have arrived up to `doubt`
+    seconds before `received`; infinity means that otf does not know how much earlier.
 
     >>> Frame(b"pong").data
     b'pong'

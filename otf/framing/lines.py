@@ -57,9 +57,10 @@ def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGE
     r"""Return the framing in which a frame is a line; otf sends `end` after each line: `\n`, `\r\n` or `\r`.
 
     A received line may end with `\n` or `\r\n`, or with `\r` if `end` is `\r`. The last line of a stream needs no end.
-    If the system expects another end than it sends, give `sent`: many consoles expect `\r` and answer with `\r\n`. With
-    `sent=b""`, otf adds no end, because the inputs already have their ends. The framer truncates a line longer than
-    `largest` bytes, and sets its `trouble`. `lines` raises UsageError for another `end`.
+    If the system expects a different line end from the one that it sends, pass the expected end as `sent`: many
+    consoles expect `\r` and answer with `\r\n`. With `sent=b""`, otf adds no line end, for inputs that already contain
+    it. The framer truncates a line longer than `largest` bytes, and sets its `trouble`. `lines` raises UsageError for
+    any other value of `end` or `sent`.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")
@@ -124,11 +125,11 @@ def prompt(
 ) -> Framing:
     r"""Return the framing in which a prompt of the system ends each frame, as on the console of a boot loader.
 
-    otf sends `end` after each command. A prompt ends a frame only at the beginning of a line, because an answer may
-    contain `=> ` as well. With `anywhere=True`, the prompt ends a frame at any place. With `keep=True`, the prompt
-    stays at the end of the frame, so that a codec can distinguish several prompts. The framer truncates an answer
-    longer than `largest` bytes, and sets its `trouble`. `prompt` raises UsageError if no prompt is given, or an empty
-    one.
+    otf sends `end` after each command. A prompt ends a frame only at the beginning of a line, because the prompt's text
+    may also occur within an answer. With `anywhere=True`, the prompt ends a frame at any place. With `keep=True`, the
+    prompt stays at the end of the frame, so that a codec can distinguish several prompts. The framer truncates an
+    answer longer than `largest` bytes, and sets its `trouble`. `prompt` raises UsageError if no prompt is given, or if
+    a prompt is empty.
 
     >>> framer = prompt(b"=> ")()
     >>> framer.pack(b"printenv a"), framer.feed(b"printenv a\r\na=1 => 2\r\n="), framer.feed(b"> ")

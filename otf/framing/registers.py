@@ -20,9 +20,10 @@ class Register:
     r"""A value that the system chooses and that later inputs must repeat, such as the id of a job.
 
     The value is group 1 of the regular expression `seen` in the frames that arrive. Before the first frame that matches
-    `seen`, the value is `first`. An input of the bench has the `mark` in place of the value. By default the mark is the
-    register's name in braces, such as `{job}`. In binary messages, use a mark with as many bytes as the value, and with
-    bytes that occur nowhere else. For a sequence number, `then` computes the next value from the value that was sent.
+    `seen`, the value is `first`. Write the `mark` into an input, and otf replaces the mark by the value. By default the
+    mark is the register's name in braces, such as `{job}`. In binary messages, use a mark with as many bytes as the
+    value, and with bytes that occur nowhere else. For a sequence number, `then` computes the next value from the value
+    that was sent.
 
     >>> Register(rb"INSERTED (\d+)").first
     b'0'
@@ -91,9 +92,9 @@ class RegisterFramer:
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
     r"""Return a framing that remembers values of the system and puts them into later inputs (see `Register`).
 
-    The `file` has a `Register`, or only its regular expression, for each name. Do not use `registers` with a framing
-    whose frames contain their own length, such as `http()`; use `Accept` in the model instead. `registers` raises
-    UsageError for a wrong regular expression.
+    `file` maps the name of each register to a `Register`, or only to its regular expression `seen`. Do not use
+    `registers` with a framing whose frames contain their own length, such as `http()`; use `Accept` in the model
+    instead. `registers` raises UsageError for a wrong regular expression.
 
     >>> from otf.framing import lines
     >>> framer = registers(lines(), {"job": rb"INSERTED (\d+)"})()

@@ -1,8 +1,8 @@
 """Mutants of a model, which show whether a bench would notice a system that is wrong in one rule.
 
 A mutant is a copy of the model with one wrong rule, for example with one output missing. otf runs each mutant as a
-system in this process, in virtual time, and tests the mutant with the bench. A mutant that passes shows a mistake that
-the model, the codec or the budget lets through.
+system in this process, in virtual time, and tests the mutant with the bench. If a mutant passes, the bench would also
+miss the same mistake in a real system.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ SLACK: Final = 4  # latencies and busy times: an output early by less than that 
 class MutationReport:
     """The mutants of one model with their fates, in the order in which otf tested them.
 
-    The `name` of the report is that of the model, and the `mode` says how the paths waited for outputs. otf found
-    `rules` rules in the model, and could make `possible` mutants of them. The search for rules saw all states of the
-    model if `whole` is true. The `results` hold the mutants that otf tested, drawn from the possible mutants. The
-    outputs went through the bench's codec if `through_codec` is true. The list `unserved` has outputs that otf could
-    not send, because the model describes them without an example. The `control` is the failure of the unchanged model,
-    or None; if the unchanged model fails, otf tests no mutants.
+    `name` is the name of the model, and `mode` says how the paths waited for outputs. otf found `rules` rules in the
+    model, and could make `possible` mutants of them. The search for rules saw all states of the model if `whole` is
+    true. The `results` hold the mutants that otf tested, drawn from the possible mutants. The outputs went through the
+    bench's codec if `through_codec` is true. `unserved` lists outputs that otf could not send, because the model
+    describes them without an example. The `control` is the failure of the unchanged model, or None; if the unchanged
+    model fails, otf tests no mutants.
 
     >>> MutationReport("lamp", "eager").counts
     {'killed': 0, 'equivalent': 0, 'open': 0, 'broken': 0}

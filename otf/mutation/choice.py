@@ -74,8 +74,8 @@ class ModelMutant:
     The `number` of a mutant is its position among all mutants. The `survey` holds the explored part of the model. The
     `rule` is a group of transitions, for example all those that one line of the model yields. The `operator` is the
     mistake in the transitions of the rule, for example an output that is not sent. An `example` consists of a state, an
-    input, the model's transitions, and the mutant's wrong transitions. The counter `applied` says how often the mutant
-    has used its wrong rule.
+    input, the model's transitions, and the mutant's wrong transitions. `applied` counts how often the mutant has used
+    its wrong rule.
 
     >>> from otf.mutation import bench_of, mutate
     >>> from otf.spec import Spec, goto
@@ -134,7 +134,7 @@ def _changed(operator: Operator, state: object, inp: object, ways: Ways) -> Ways
 
 
 def candidates(survey: Survey, wire: CodecWire, *, ignored: bool, instant: bool = False) -> Iterator[ModelMutant]:
-    """Yield all mutants that differ from the model and from each other, as far as otf has explored the model.
+    """Yield all mutants that differ from the model and from each other in the explored part of the model.
 
     otf makes no mutants whose outputs the codec cannot encode. With `ignored`, otf also makes mutants for inputs that
     the model does not specify. With `instant`, the system answers before the tester goes on, so otf makes no mutants

@@ -39,7 +39,7 @@ AcceptOutputs: TypeAlias = tuple[Any, ...] | dict[str, tuple[Any, ...]]
 class Examples:
     """Finds example values for outputs that a model only describes.
 
-    The model itself gives the values in `known`.
+    `known` contains the values that occur in the model itself.
 
     >>> from otf.spec import Where
     >>> Examples((str,)).of(Where(lambda text: text.startswith("welcome")), "welcome back", None)

@@ -23,7 +23,7 @@ KEPT: Final = 50  # different values of a field to keep
 
 @dataclass(slots=True)
 class Material:
-    """The values of a model, from which otf takes wrong values: a value that is right in another place."""
+    """The values of a model; a mutant sends a value that is right in another place, where it is wrong."""
 
     initial: Any
     slack: float

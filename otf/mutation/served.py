@@ -39,7 +39,7 @@ class ServedModel:
     """The transitions of a model that otf runs as a system, with values for all outputs.
 
     Where the model only describes an output, the system sends an example. The system leaves out a transition whose
-    output has no example, and `unserved` has the descriptions of such outputs.
+    output has no example; `unserved` lists the descriptions of such outputs.
 
     >>> from otf.spec import goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit, str if lit else "on")], False, ["press"])
@@ -142,7 +142,7 @@ def sent_by(ways: Iterable[Transition[Any]]) -> Iterator[tuple[Any, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CodecWire:
-    """What the tester sees of an output that goes through the bench's codec.
+    """Encodes and decodes an output with the bench's codec, and returns what the tester then sees.
 
     If the bench's codec can encode only inputs, outputs bypass the codec, and `codec` is None.
     """

@@ -48,9 +48,9 @@ class _Action:
 def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action that the tester calls; the method's result is the output (None: no output).
 
-    `enabled(self, *arguments)` returns whether the tester may call the action; None always allows it. Each argument
-    needs its possible values under its name: a list, or a function from the object to a list. `action` raises
-    UsageError for an argument without values. `actions` has an example with a whole class.
+    `enabled(self, *arguments)` returns whether the tester may call the action; None always allows it. For each argument
+    of the method, pass the argument's possible values under its name: as a list, or as a function from the object to a
+    list. `action` raises UsageError for an argument without values. See `actions` for an example with a whole class.
 
     >>> class Door:
     ...     def __init__(self): self.open = False
@@ -193,7 +193,7 @@ def restored(kind: Any, state: Any) -> Any:  # noqa: ANN401 -- a class, and attr
 def behaviour(
     make: Callable[[], Any], act: Callable[[Any, Any], Iterable[Any] | None], inputs: Iterable[Any], name: str = ""
 ) -> Spec[Attributes, Any]:
-    """Return the behaviour of an object as a spec; `conforms(behaviour(Machine, Machine.act, inputs), spec)` checks it.
+    """Return the behaviour of an object as a spec, for `conforms(behaviour(Machine, Machine.act, inputs), spec)`.
 
     `make` returns a new object. `act(object, input)` returns the outputs of the object (None: no outputs). A state
     consists of the attributes of the object: lists, sets, dicts, tuples and plain values. otf copies any other object

@@ -71,8 +71,9 @@ class Commands:
     `set_up` makes a new system for each path, and `tear_down` receives that system at the end of the path.
     `initialize_precondition(initial)` must be true.
 
-    If the state of the model is mutable, give `copy` (default: a deep copy). If the state has no `==`, give `same`. If
-    `copy` or `same` is given, `next_state` receives a copy of the state, may change the copy, and need not return it.
+    If the state of the model is mutable, pass `copy`, a function that copies a state. If the state has no `==`, pass
+    `same`, a function that compares two states; otf then copies states deeply unless `copy` is given. If `copy` or
+    `same` is given, `next_state` receives a copy of the state, may change the copy, and need not return it.
 
     >>> @dataclass(frozen=True)
     ... class Push(Command):

@@ -115,8 +115,8 @@ _AUT_EDGE: Final = re.compile(
 def read_aut(text: str, name: str = "aut") -> Written:
     r"""Return the spec in the text of an Aldebaran file (`.aut`).
 
-    The inputs and outputs of the spec are strings, and its states are numbers. `name` names the spec, and error
-    messages begin with it. `read_aut` raises UsageError with the line of the first error.
+    The inputs and outputs of the spec are strings, and its states are numbers. `name` is the name of the spec, and
+    error messages begin with it. `read_aut` raises UsageError with the line of the first error.
 
     >>> read_aut('des (0, 1, 2)\n(0, "coin / tea", 1)').inputs(0)
     ('coin',)
@@ -159,8 +159,8 @@ def read_dot(text: str, name: str = "dot") -> Written:
     The edges of a Mealy machine have labels such as `input/output`. In a Moore machine, a node has a label such as
     `name|output`, and the label of an edge is an input. After an input, a Moore machine sends the output of the node to
     which the edge leads. The initial state is the target of the edge from a node `__start0`, or the first state if
-    there is no such node. `name` names the spec, and error messages begin with it. `read_dot` raises UsageError with
-    the line of the first error.
+    there is no such node. `name` is the name of the spec, and error messages begin with it. `read_dot` raises
+    UsageError with the line of the first error.
 
     >>> one = read_dot('digraph { __start0 -> s0; s0 -> s1 [label="a/x"]; }')
     >>> one.initial, list(one.step("s0", "a"))

@@ -46,7 +46,7 @@ class Happening(NamedTuple):
 
 
 class SimulatedSystem(Protocol):
-    """What a simulated world needs of its system, whether the system is made from a spec or written by hand."""
+    """The interface of a system in a simulated world, whether the system is made from a spec or written by hand."""
 
     @property
     def state(self) -> object:

@@ -50,11 +50,11 @@ class World:
     """A simulated `system` behind its ports, in virtual time.
 
     The time `now` is in seconds, and it passes only when the caller calls `advance`. All random numbers come from
-    `random`, and the `bounds` limit all times. The list `arrived` has the outputs that came and that nobody has taken
+    `random`, and the `bounds` limit all times. `arrived` lists the outputs that have come and that nobody has taken
     yet.
 
     Timers usually restart when a move leads back into their state. If `ignoring` is true, an input that does not change
-    the state leaves the timers of the state running. If `wavering` is true, chance decides at each move whether the
+    the state does not restart the timers of the state. If `wavering` is true, chance decides at each move whether the
     timers restart, and the system may have entered its initial state before the start. If `choosy` is true, chance
     decides which of the inputs on different ports the system takes next; by default the system takes the input that has
     waited longest.

@@ -162,5 +162,5 @@ class Accept:
 
 
 def vague(item: object) -> bool:
-    """Return whether an item describes outputs, as a class, a function or a `Where` does, and is not one itself."""
+    """Return whether an item only describes outputs, as a class, a function or a `Where` does."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

@@ -27,11 +27,11 @@ _FLOOD: Final = 100_000
 class Echo:
     """An open `line` to a system that sends back each frame, for the checks of an adapter.
 
-    The system ends after it has sent back the frame `bye`. `ending` is the reason that the adapter gives for that end,
-    or None if the system never ends. `ended` waits until the adapter can see the end. If an adapter sees the end only
-    when it sends more, as over UDP, `ended` sends something. `data` is a frame with every byte value that the line can
-    carry; a line of text, for example, carries no newline. `frame` turns a short text into a frame, for a line on which
-    not every text is a frame.
+    The system ends after it has sent back the frame `bye`. `ending` is the reason that the adapter reports when the
+    system ends, or None if the system never ends. `ended` waits until the adapter can notice that the system has ended.
+    If an adapter notices this only when it sends more, as over UDP, `ended` sends something. `data` is a frame with
+    every byte value that the line can carry; a line of text, for example, carries no newline. `frame` turns a short
+    text into a frame, for a line on which not every text is a frame.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess
@@ -60,8 +60,8 @@ def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
     """Test an adapter with each of `ADAPTER_CHECKS`, on asyncio and, if trio is installed, on trio.
 
     `check_adapter` raises AssertionError with the promise that the adapter breaks. Do not call `check_adapter` from
-    within an event loop. In this example a library calls back from its own thread. The adapter's line hands frames over
-    through a queue, and wakes otf through a socket whose descriptor otf watches:
+    within an event loop. In the example, a library passes messages to the adapter from its own thread. The adapter's
+    line hands frames over through a queue, and wakes otf through a socket whose descriptor otf watches:
 
     >>> import queue, socket, threading
     >>> from contextlib import asynccontextmanager, contextmanager

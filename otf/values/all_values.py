@@ -179,8 +179,8 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
 
     `every` makes each value only when it is asked for, so a type such as `int` may have infinitely many. `values`
     replaces the values of types within the type, as `{int: range(2)}` does. Error messages begin with `where`, by
-    default the name of the type. `anew` is a function that replaces the values of a Hypothesis strategy by other values
-    of that strategy. `every` raises UsageError for a type whose values otf cannot enumerate.
+    default the name of the type. `anew` is a function that draws other values from a Hypothesis strategy, in place of
+    its first values. `every` raises UsageError for a type whose values otf cannot enumerate.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]
@@ -195,7 +195,7 @@ def enumerated(source: object, values: Values | None = None, where: str = "") ->
     """Return the values of a source: a type, an iterable, an `Enumeration` or a Hypothesis strategy.
 
     `values` replaces the values of types, as `{int: range(2)}` does. Error messages begin with `where`. `enumerated`
-    raises UsageError if the source is something else.
+    raises UsageError for any other kind of source.
 
     >>> list(enumerated(bool)), list(enumerated("ab"))
     ([False, True], ['a', 'b'])

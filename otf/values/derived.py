@@ -185,7 +185,7 @@ class Both(Tiers):
 
 
 def together(parts: list[Tiers]) -> Tiers:
-    """Return all tuples with one value of each part.
+    """Return all tuples that combine one value from each part.
 
     For a long tuple, `together` keeps all first halves and all second halves in memory. The number of halves is about
     the square root of the number of tuples, so `together` needs little memory.

@@ -252,8 +252,8 @@ class Enumeration(Generic[T]):
 def given(source: Any, where: str) -> Enumeration[Any]:  # noqa: ANN401 -- any source of a user
     """Return the values of an iterable, in its order, or the values that a Hypothesis strategy generates.
 
-    `given` returns an `Enumeration` unchanged. Error messages begin with `where`. `given` raises UsageError if the
-    source is something else.
+    `given` returns an `Enumeration` unchanged. Error messages begin with `where`. `given` raises UsageError for any
+    other kind of source.
 
     >>> list(given([3, 1, 3], "sizes"))
     [3, 1]

@@ -21,7 +21,7 @@ _Maker = Callable[[Any], Hashable]
 
 
 def key(value: object) -> Hashable:
-    """Return the key of a value, which has a hash: two values are equal for otf exactly when their keys are equal.
+    """Return the key of a hashable value: two values are equal for otf exactly when their keys are equal.
 
     For example, `True` and `1` have different keys, although `True == 1` in Python. `key` raises TypeError for a value
     without a hash; the message names the value's type.

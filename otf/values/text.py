@@ -53,7 +53,7 @@ def show(value: object, longest: int = LONGEST) -> str:
     """Return a value as text on one line, as `repr` does but shorter.
 
     `show` leaves out the fields of a dataclass that have their default, and writes a member of an enum as `Mode.ON`.
-    `show` cuts a text with more than `longest` characters, and then gives its length. `show` escapes control
+    `show` cuts a text with more than `longest` characters, and appends the length of the text. `show` escapes control
     characters, because a value that the tested system sent must not change your terminal. Inside `showing(whole=True)`,
     `show` keeps all fields and cuts nothing.
 
@@ -177,7 +177,7 @@ def changes(before: object, after: object) -> str:
 
 
 def became(before: Sequence[object], now: Sequence[object]) -> list[str]:
-    """Return the possible states of a model as text: a single state by what changed, several states in full.
+    """Return the possible states of a model as text: if there is one, only what changed in it, otherwise all in full.
 
     >>> became([("idle", 1)], [("idle", 2)]), became([1], [1]), became([], [1, 2])
     (['[1] = 2'], ['unchanged'], ['1', '2'])

@@ -1,8 +1,8 @@
 """PyModel's modules, unchanged: model programs, finite machines, test suites and steppers as specs and benches.
 
 On the command line, `pymodel:Stack,StackDepthThree@Stepper` names two modules and the stepper, which is PyModel's code
-that drives the system. The stepper is part of the bench's name and not a parameter. A trace records the parameters of
-its bench, and a trace must not decide which code otf imports.
+that drives the system. The stepper is part of the bench's name and not a parameter, because a trace records the
+parameters of its bench and must not decide which code otf imports.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def bench(  # noqa: PLR0913 -- what PyModel takes as options are arguments, each
 ) -> Bench:
     """Return a bench made from PyModel's modules, and from the stepper that drives the system.
 
-    `load` explains the modules, `include` and `exclude`. If there is no stepper, the model takes the place of the
-    system. otf starts the stepper in a new process for each path, and kills this process when an action takes longer
-    than `timeout` seconds. With `timeout=None`, one stepper runs in this process for all paths, which is faster; otf
-    calls the stepper's `Reset` before each path except the first. `waits` says how long to wait for the observations of
-    a stepper that sets `asynch`. `ordered` is true if different observable actions arrive in the order in which they
-    happened (default: true unless the stepper's file contains the word `asynch`). `bench` imports the modules, so their
-    code runs.
+    See `load` for the names of modules, and for `include` and `exclude`. If there is no stepper, the model takes the
+    place of the system. otf starts the stepper in a new process for each path, and kills this process when an action
+    takes longer than `timeout` seconds. With `timeout=None`, one stepper runs in this process for all paths, which is
+    faster; otf calls the stepper's `Reset` before each path except the first. `waits` says how long to wait for the
+    observations of a stepper that sets `asynch`. `ordered` is true if different observable actions arrive in the order
+    in which they happened (default: true unless the stepper's file contains the word `asynch`). `bench` imports the
+    modules, so their code runs.
 
     >>> from otf.compat.pymodel import lamp
     >>> bench(lamp.__file__).name
@@ -130,9 +130,9 @@ class _Makes:
 
 
 def as_module(reference: str) -> ModuleType:
-    """Return a module with the `bench` of a name such as `pymodel:MODEL,MODEL@STEPPER`.
+    """Return a module whose function `bench` makes the bench of a name such as `pymodel:MODEL,MODEL@STEPPER`.
 
-    otf imports the files of the user only when the module makes its bench.
+    otf imports your files only when you call `bench`.
     """
     models, _, stepper = reference.removeprefix(PREFIX).partition("@")
     names = [name for name in models.split(",") if name]

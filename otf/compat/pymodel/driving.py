@@ -26,13 +26,14 @@ MOMENT = 0.001  # seconds between two calls of a stepper whose wait() returns at
 class Live(Spec[Any, Call]):
     """The spec of a system that a PyModel stepper drives.
 
-    The `composition` is that of the models, and `sources` are the texts of the models' modules. otf judges an
-    observable action by its enabler alone, and ignores the domain of its arguments. Silence is a failure in a state
-    where the model enables only observable actions and a path may not end.
+    `composition` contains the models, and `sources` are the texts of the models' modules. otf judges an observable
+    action by its enabler alone, and ignores the domain of its arguments. Silence is a failure in a state where the
+    model enables only observable actions and a path may not end.
 
     If `ordered` is false, each observable action has a port of its own, so different actions may overtake each other.
-    The `ports` are the names of the observable actions if each has its own port, else (). Use `ordered=False` for a
-    stepper with threads, since threads put observations into the stepper's queue in any order.
+    If each observable action has its own port, `ports` lists the names of the observable actions; otherwise it is
+    empty. Use `ordered=False` for a stepper with threads, since threads put observations into the stepper's queue in
+    any order.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -59,11 +59,11 @@ _INSTANCES: Final = count(1)
 
 
 class Modules:
-    """Modules of PyModel, found by name in some folders; each `Modules` loads a module once, for itself alone.
+    """Modules of PyModel, found by name in `folders`; each `Modules` object loads its own copy of a module, once.
 
-    Single files in the folders are private to the instance. otf imports packages and everything installed as usual.
-    Steppers import `observations` as `pymodel.observation_queue`. All functions of their module `random` draw from the
-    generator `random`; with the seed None, the generator is different each time.
+    otf imports packages and installed modules as usual, without a copy. Steppers import `observations` as
+    `pymodel.observation_queue`. If a module draws random numbers with Python's `random`, they come from the generator
+    `random`, which `seed` makes repeatable unless it is None.
     """
 
     def __init__(self, folders: Iterable[Path] = (), seed: int | None = 0) -> None:

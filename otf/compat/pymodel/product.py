@@ -33,13 +33,13 @@ class Composition(Spec[Any, Call]):
     """Models of PyModel as one spec, which `load` makes from PyModel's modules.
 
     The inputs of the spec are the models' controllable actions. The outputs of the spec are the results of actions, and
-    the observable actions. An action that several models share happens if all of them enable it with equal arguments
-    and results; a model that gives no arguments or result accepts any. If one of the models is nondeterministic, the
+    the observable actions. A shared action happens only if all models that share it enable it, with equal arguments and
+    results. A model that gives no arguments, or no result, accepts any. If one of the models is nondeterministic, the
     composition is nondeterministic too.
 
     The `parts` are the models of the composition. The `sources` are the texts of the models' modules. The `actions` are
     the names of all actions. The `observed` actions are those that the system does by itself. The `cleanup` actions are
-    those that end a path. The `runs` are one composition for each run of PyModel's test suites. `accepting(state)`
+    those that end a path. `runs` contains one composition for each run in PyModel's test suites. `accepting(state)`
     returns whether a path may end in this state, and `safe(state)` whether the models' invariants hold there.
 
     >>> from otf.compat.pymodel import lamp, load
