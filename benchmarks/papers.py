@@ -40,10 +40,10 @@ def shrinking() -> Iterator[PaperLine]:
     yield PaperLine("5.1, 6.1", "algorithm: single transitions", "", f"{at(elements)}, with `truncates`")
     yield PaperLine("5.2, 6.3", "algorithm: cycles of the model", "", at(model_cycles))
     vending, cycles = SYSTEMS["vending"], SYSTEMS["cycles"]
-    why = "other machines and other failing runs: the paper does not list its mutants"
+    why = "we had to use other mutants and failing paths: the paper does not list its own"
     for (name, theirs), subjects in zip(SHRUNK.items(), (vending[:1], vending, cycles[:1]), strict=True):
         yield PaperLine("7", name, _averages(theirs), _averages(_shrunk(subjects, "-truncated")), why)
-        yield PaperLine("7", f"{name}, skipping", "", _averages(_shrunk(subjects, "")), "otf skips such inputs")
+        yield PaperLine("7", f"{name}, skipping", "", _averages(_shrunk(subjects, "")), "otf skips unspecified inputs")
 
 
 def _shrunk(subjects: list[Any], suffix: str) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def reactive() -> Iterator[PaperLine]:
         counted = f"{len(graph.values)} states, {len(graph.target)} transitions"
         paths = ", ".join(f"{name.upper()} {_paths(graph, name)}" for name in ("a2", "a3", "a4"))
         same = f"A3 {a3}, A4 {a4}" in paths
-        why = "" if same else "the best of ten orders of the inputs: by it the first transition that there is differs"
+        why = "" if same else "the result depends on the order of the inputs; otf shows the best of ten orders"
         yield PaperLine("8.4", where, theirs, f"{counted}; {paths} paths", why)
     yield PaperLine("8.6", "algorithm `testIOCO`: a list of possible states", "", at(Monitor))
     yield from _vending()
