@@ -233,7 +233,7 @@ class Bench:
 
     @property
     def speed(self) -> float:
-        """Return how many times as fast as real time the clocks of the system run: see `Life`."""
+        """Return how many seconds pass on the clocks of the system in one real second: see `Life`."""
         return 1.0 if self.life is None else self.life.speed
 
     def at_speed(self, speed: float) -> Bench:
@@ -243,13 +243,13 @@ class Bench:
         return self if speed == self.speed else replace(self, life=replace(self.life or Life(), speed=float(speed)))
 
     def by_reset(self) -> Bench:
-        """Return the bench whose paths begin with a reset, not a snapshot; the same bench if it has no snapshot."""
+        """Return the bench without its snapshot, if it has one, so that each path begins with a reset."""
         if self.life is None or self.life.snapshot is None:
             return self
         return replace(self, life=self.life.by_reset())
 
     def with_malformed(self, share: float) -> Bench:
-        """Return the bench with this share (0 to 1) of its inputs replaced by malformed bytes. Raises UsageError."""
+        """Return a bench that replaces a share (0 to 1) of its inputs by malformed bytes. Raises UsageError."""
         return replace(self, malformed=share)
 
     def _damage(self) -> None:
@@ -292,7 +292,7 @@ class Bench:
         return Oracle(model, relation, self.limits, self.timing, self.silence_key, self.requirements, self.properties)
 
     def known_issue(self, failure: Failure | None) -> KnownIssue | None:
-        """Return the known issue that a failure shows, or None. Raises ModelError if a known issue raises."""
+        """Return the known issue that explains a failure, or None. Raises ModelError if `shows` raises an error."""
         return known_issue(self.known_issues, failure)
 
     @property
@@ -300,7 +300,7 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value: the one that the codec names, or the only one; "" for an input that only waits.
+        """Return the port of a value: the one that the codec names, or the bench's only one; "" for an `Elapse`.
 
         `port` raises ModelError if the codec raises an exception.
         """
@@ -330,7 +330,7 @@ class Bench:
         raise UsageError(message)
 
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:
-        """Start a fresh copy of the system and return its lines by port; leaving the context stops the system."""
+        """Start a fresh copy of the system and return its lines by port name; leaving the context stops the system."""
         connect = self.connect if self.connect is not None else partial(_compose, self.ports)
         if self.life is None:
             return connect()

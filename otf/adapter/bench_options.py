@@ -58,8 +58,8 @@ _OF_CODEC: Final = ("types", "port", "encode", "decode")
 class KnownIssue:
     """A failure that the maintainers of a bench know about: a campaign counts it and goes on.
 
-    `shows` is the function that returns whether a failure is this known issue. `says` describes the issue to people.
-    `req` has the ids of the requirements that the issue violates.
+    `shows` is the function that returns whether a failure is this known issue. `says` describes the issue in reports.
+    `req` lists the ids of the requirements that the issue violates.
 
     >>> KnownIssue(lambda failure: "Unknown command" in failure.seen, "it answers what it should ignore").says
     'it answers what it should ignore'
@@ -217,11 +217,11 @@ _NAME: Final = "otf_trace_may_set"
 
 
 def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
-    """Let a trace choose these parameters of a bench, each among the given values.
+    """Allow traces to set the given parameters of a bench, each to one of the given values.
 
-    A trace may come from a stranger. A user who replays the trace has to give any other value on the command line.
-    Allow sizes, counts and faults, with their bounds, but never addresses, files or programs. Values are numbers,
-    texts, true and false. `trace_may_set` raises UsageError for an unknown parameter.
+    Other people may have written a trace. To replay a trace with a value that you do not allow here, a user gives the
+    value on the command line. Allow sizes, counts and faults, with their bounds, but never addresses, files or
+    programs. Values are numbers, texts, true and false. `trace_may_set` raises UsageError for an unknown parameter.
 
     >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
     ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...

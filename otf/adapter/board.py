@@ -47,10 +47,10 @@ class Flash:
     """An `image` for a board, and the `command` that writes it before the first path, while the ports are closed.
 
     The command is the vendor's tool (`esptool`, `openocd`, `avrdude`, `dfu-util`) with its arguments, or a function. It
-    may take `timeout` seconds. If it fails, otf raises a ContactError with the tool's last words. A `Flash` writes only
-    once, so a bench of several boards (`Pool`) needs one for each board. A trace records the image's name and the start
-    of its SHA-256 as a version; `written` is that version. `otf compare` shows where two campaigns had different
-    images.
+    may take `timeout` seconds. If the command fails, otf raises a ContactError with the last lines that the command
+    printed. A `Flash` writes only once, so a bench with several boards (`Pool`) needs one `Flash` for each board. A
+    trace records the image's name and the start of its SHA-256 as a version; `written` is that version. `otf compare`
+    shows where two campaigns had different images.
 
     >>> Flash(["st-flash", "write", "build/lamp.bin", "0x8000000"], image="build/lamp.bin").timeout
     120.0
@@ -63,11 +63,14 @@ class Flash:
 
     @property
     def version(self) -> dict[str, str]:
-        """Return the image's name with the start of its digest, as written or, before that, of the file now."""
+        """Return the image's name with the start of its digest: of what otf wrote, or else of the file."""
         return {f"image {Path(self.image).name}": self.written.digest or _digest(self.image)}
 
     async def once(self) -> None:
-        """Write the image unless it was written already. Raises ContactError, or UsageError if there is no image."""
+        """Write the image unless otf has already written it.
+
+        Raises ContactError if the command fails, and UsageError if there is no image.
+        """
         if self.written.digest:
             return
         digest, began = _digest(self.image), monotonic()
@@ -92,10 +95,11 @@ def _digest(image: str | Path) -> str:
 class Recording:
     """A `program` that records each path, such as `candump` or `tcpdump`; otf keeps the recording if the path fails.
 
-    otf starts the program `ahead` seconds before the system, and sends it SIGINT at the end. The recording is what the
-    program prints, or the file that an argument names as `{file}`. otf puts the recording beside the trace
-    (`path-0007.recording.pcap`, ending in its `suffix`), and cuts it off at `largest` bytes. A program on this machine
-    has the clock of the trace, so its times can be compared with those of the trace (`timestamp`).
+    otf starts the program `ahead` seconds before the system, and sends SIGINT to the program at the end. The recording
+    is the program's standard output, or the file in place of `{file}` among the program's arguments. otf puts the
+    recording beside the trace (`path-0007.recording.pcap`, ending in its `suffix`), and cuts it off at `largest` bytes.
+    If the program runs on this machine, its clock is the clock of the trace, so you can compare times with `timestamp`
+    in the trace.
 
     >>> Recording(["tcpdump", "-i", "lo", "-U", "-w", "{file}", "port 7000"], suffix="pcap").ahead
     0.2
@@ -107,7 +111,7 @@ class Recording:
     largest: int = 64 << 20
 
     def file(self, trace: Path) -> Path:
-        """Return the name of the recording's file, given the trace of its path."""
+        """Return the name of the file that contains the recording of a path, given the path's trace."""
         return trace.with_name(f"{trace.name.removesuffix('.jsonl')}.recording.{self.suffix}")
 
 
@@ -187,8 +191,9 @@ class Snapshot:
     if=none,format=qcow2,cache=unsafe,file=state.qcow2`), which the machine itself need not use. `timeout` bounds saving
     and restoring, in seconds.
 
-    A snapshot may hold a state that no reset gives. So otf reports a failure only if the failure also occurs after a
-    reset. otf also drives one in `both` passed paths again after a reset, and reports what fails then.
+    A snapshot may contain a state that does not exist after a reset. Therefore otf reports a failure only if the
+    failure also occurs after a reset. otf also drives one of `both` passed paths again after a reset, and reports a
+    failure of that path.
 
     >>> Snapshot("/tmp/board.qmp").both
     50
@@ -204,7 +209,7 @@ class Snapshot:
             raise UsageError(f"both={self.both}: each path in so many is driven both ways: 1 or more")
 
     async def save(self) -> None:
-        """Save the state of the machine, which stops meanwhile and then runs on. Raises ContactError."""
+        """Save the state of the machine; the machine pauses while QEMU saves. Raises ContactError."""
         await command_qemu(self.monitor, "stop", f"savevm {_NAME}", "cont", timeout=self.timeout)
 
     @asynccontextmanager
@@ -226,8 +231,8 @@ async def _resume_machine(stream: ByteStream) -> None:
 async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> None:  # noqa: ASYNC109 -- a hook has one
     """Send commands ("system_reset", "stop", "cont") to a QEMU that listens for QMP; a hook for `Life.actions`.
 
-    A command with an argument, such as "drive_add …", goes to QEMU's human monitor. `command_qemu` raises ContactError
-    with QEMU's message.
+    A command with an argument, such as "drive_add …", goes to QEMU's human monitor. If a command fails, `command_qemu`
+    raises a ContactError with QEMU's message.
 
     >>> from functools import partial
     >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")

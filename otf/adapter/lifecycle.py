@@ -48,8 +48,8 @@ class Life:
     The parts act in the order of the attributes below. After a path, otf closes the ports, and stops the server with
     everything that it started. If the server ends before the path begins, or if another process holds its ports, the
     start has failed. A failure of a part is trouble with the test bed, not a failure of the system: otf repeats the
-    start as often as the bench's `retries` says. If that does not help, a campaign that has made progress repeats it
-    after pauses; in the end, the campaign is inconclusive.
+    start as often as the bench's `retries` says. If all retries fail, a campaign that has already driven paths tries
+    again after pauses; if that fails too, the campaign is inconclusive.
 
     Attributes:
         flash: The image that otf writes to the board, only before the first path.
@@ -116,11 +116,11 @@ class Life:
 
     @property
     def keeps(self) -> bool:
-        """Whether the server lives on from one path to the next."""
+        """Whether the server keeps running from one path to the next."""
         return self.keep or self.snapshot is not None
 
     def by_reset(self) -> Life:
-        """Return this life without its snapshot, for the same system: each path then starts the server anew."""
+        """Return a copy of the `Life` without its snapshot: otf then starts the server again for each path."""
         plain = replace(self, snapshot=None, keep=False)
         object.__setattr__(plain, "lasting", self.lasting)
         return plain

@@ -19,7 +19,7 @@ NEVER: Final = float("-inf")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The port ended, and nothing arrives after that; `reason` is a few words: "exit status 3", "end of stream".
+    """A line returns an `Ending` when its port ended; `reason` explains why in a few words, such as "exit status 3".
 
     >>> Ending("end of stream").reason
     'end of stream'
@@ -30,9 +30,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The line itself is at fault, not the system; `reason` says why: lost datagrams, or a device that was unplugged.
+    """The line failed, not the system; `reason` explains why, such as lost datagrams or an unplugged device.
 
-    otf judges what arrived before the trouble. After it nothing can be concluded, so the path is inconclusive.
+    otf judges what arrived before the trouble. If otf finds no failure, the path is inconclusive.
 
     >>> Trouble("the device was unplugged").reason
     'the device was unplugged'
@@ -46,37 +46,39 @@ Arrival: TypeAlias = Frame | Ending | Trouble
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller
-    """The line can send nothing any more, for the reason in the message; it can still receive what arrived before."""
+    """A line can no longer send, for the reason in the message; otf can still receive what arrived before."""
 
 
 class Line(Protocol):
-    """One open port. Receiving never waits: otf watches the line's descriptors, and then asks the line what is there.
+    """One open port.
 
-    A system that is gone must never look like a silent one: a line delivers an `Ending` once, after everything that
-    arrived before.
+    `receive` never waits: otf watches the line's descriptors, and calls `receive` when one of them is readable.
+
+    So that otf does not mistake a crash for silence, a line delivers an `Ending` once, after everything that arrived
+    before.
     """
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return the file descriptors that become readable when `receive` has something; they may change over time."""
+        """Return the file descriptors that become readable when `receive` can return something; they may change."""
         ...
 
     def arm(self, wake: Callable[[], None]) -> None:
-        """Call `wake` from now on, in the runner's thread, whenever something may be there that no descriptor shows.
+        """Call `wake`, in the runner's thread, whenever something may have arrived that no descriptor shows.
 
-        The line also calls `wake` when the descriptors to watch have changed.
+        The line also calls `wake` when its descriptors have changed.
         """
         ...
 
     def send(self, data: bytes) -> Coroutine[Any, Any, None]:
-        """Send one frame; wait only while the other side does not read, and not forever. Raises LineLost."""
+        """Send one frame; if the other side does not read, wait for a limited time. Raises LineLost."""
         ...
 
     def receive(self) -> list[Arrival]:
-        """Return what has arrived, in order, and a bounded number at a time; nothing if nothing is there."""
+        """Return what has arrived, in order and a bounded number at a time; return [] if nothing has arrived."""
         ...
 
     def remarks(self) -> list[str]:
-        """Return remarks that help to understand a failure: the last lines on stderr, datagrams from strangers."""
+        """Return remarks that help to understand a failure, such as the last lines that a program wrote to stderr."""
         ...
 
 
@@ -153,11 +155,11 @@ class Stamping(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """What an adapter returns for a port of a bench: calling it opens a line.
+    """A port of a bench, which an adapter returns; calling the port opens a connection (a `Line`).
 
     `open` is the function that opens the line. `kind` is the name of the adapter. `framing` cuts the line's stream into
-    frames; it is None if the line carries whole frames. `url` is the address of the port, "" if it has none. `at` makes
-    the same port, with all its options, at another address.
+    frames; `framing` is None if the transport keeps frames whole, as UDP does. `url` is the address of the port, "" if
+    it has none. `at(url)` returns a port with equal options at another address.
 
     >>> from otf.adapters.tcp import tcp
     >>> isinstance(tcp("127.0.0.1:7000"), Port), tcp("127.0.0.1:7000").url

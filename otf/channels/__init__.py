@@ -139,11 +139,11 @@ Input = TypeVar("Input")
 def lossy(
     spec: Spec[State, Input], *, inputs: Iterable[str] = (), outputs: Iterable[str] = (), port: PortOf | None = None
 ) -> Spec[State, Input]:
-    """Return the spec of a system behind a net that loses messages.
+    """Return the spec of a system behind a network that loses messages.
 
-    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
-    model with one port does not need it. If the net loses an input, the system does nothing. The net may lose each
-    output independently of other outputs. `lossy` raises UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
+    a model with one port does not need it. If the network loses an input, the system does nothing. The network may lose
+    each output independently of other outputs. `lossy` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -164,10 +164,10 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     copies: int = 1,
     late: int = 1,
 ) -> Spec[Any, Input]:
-    """Return the spec of a system behind a net that duplicates messages, up to `copies` more of each message.
+    """Return the spec of a system behind a network that duplicates messages: each message may come `copies` more times.
 
-    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
-    model with one port does not need it. A copy of a message arrives at once, or before the system takes more than
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
+    a model with one port does not need it. A copy of a message arrives at once, or before the system takes more than
     `late` further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that
     port. To keep the number of states small, the spec may allow any number of copies. `duplicating` raises UsageError
     if no ports are named.
@@ -193,12 +193,12 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
     late: int = 1,
     delay: float | None = None,
 ) -> Spec[Any, Input]:
-    """Return the spec of a system behind a net that delays messages, so that later messages overtake them.
+    """Return the spec of a system behind a network that delays some messages, so that later messages overtake them.
 
-    `inputs` and `outputs` name the ports whose messages pass through the net. `port` returns the port of a message; a
-    model with one port does not need it. The net loses no messages. A delayed message arrives before the system takes
-    more than `late` further inputs. With `delay`, a delayed message also arrives within `delay` seconds. `reordering`
-    raises UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
+    a model with one port does not need it. The network loses no messages. A delayed message arrives before the system
+    takes more than `late` further inputs. If you pass `delay`, a delayed message also arrives within `delay` seconds.
+    `reordering` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -91,13 +91,16 @@ class Codec(Protocol):
         ...
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its action on the port. Raises CodecError if the input cannot be encoded."""
+        """Return the bytes of an input, or a `PortAction` if the input does something else with the port.
+
+        Raises CodecError if the input cannot be encoded.
+        """
         ...
 
     def decode(self, port: str, data: bytes) -> object:
         """Return the output that these bytes encode. Raises CodecError, ValueError or struct.error if they encode none.
 
-        If `decode` raises any other exception, the codec may be wrong, and so the path is inconclusive rather than
+        If `decode` raises any other exception, otf assumes that the codec is wrong, so the path is inconclusive and not
         failed.
         """
         ...
@@ -227,7 +230,7 @@ class LineCodec:
 def lines(
     patterns: Mapping[type[Any], str | PortAction], *, port: str = "", port_field: str = "", encoding: str = "utf-8"
 ) -> LineCodec:
-    """Return the codec in which each value is one line of text; the fields of a value may be int, float or str.
+    """Return a codec that writes each value as one line of text; the fields of a value may be int, float or str.
 
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 

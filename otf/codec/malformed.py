@@ -82,7 +82,7 @@ class MalformedCodec:
         return value.port if isinstance(value, Malformed) else self.codec.port(value)
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of an input, or its action on the port."""
+        """Return the bytes of an input, or a `PortAction` if the input does something else with the port."""
         return value.raw if isinstance(value, Malformed) else self.codec.encode(value)
 
     def decode(self, port: str, data: bytes) -> object:

@@ -40,7 +40,7 @@ class Routes:
         return "" if self.port is None or isinstance(value, Elapse) else self.port(value)
 
     def of(self, value: object) -> str:
-        """Return the port of an output; on a bench with a single port, this is always that port."""
+        """Return the port of an output; if the bench has a single port, return that port."""
         self.check_type(value, type(message_of(value)))
         if self.misfit is not None and (why := self.misfit(message_of(value))):
             message = f"the model expects {show(value)}, which the codec never decodes: {why}; correct the model"
@@ -51,7 +51,7 @@ class Routes:
         return port if port in self.outputs else self.known(port, f"the output {show(value)}")
 
     def check_type(self, what: object, kind: type) -> None:
-        """Raise ModelError if no output of the bench has this type, since such an output would never come."""
+        """Raise ModelError if the codec of the bench never returns an output of the given type."""
         known = (*self.types, Ended, Undecodable)
         if self.types and not any(issubclass(kind, each) or issubclass(each, kind) for each in known):
             listed = ", ".join(each.__name__ for each in self.types)
@@ -59,9 +59,11 @@ class Routes:
             raise ModelError(f"{message}; correct the model, or add {kind.__name__} to the codec")
 
     def only(self, what: str, written: str = "on(port, …)") -> str:
-        """Return the only output port, for an item that does not name its port; otherwise raise ModelError.
+        """Return the bench's only output port, for an item that does not name a port.
 
-        The message of the error shows with `written` how to name the port.
+        Raise ModelError if there are several.
+
+        The error's message contains the example `written`, which shows how to name the port.
         """
         if len(self.outputs) == 1:
             return self.outputs[0]
@@ -69,7 +71,7 @@ class Routes:
         raise ModelError(message)
 
     def known(self, port: str, what: str) -> str:
-        """Return the port if outputs come there. Raises ModelError if not, since an output there would never come."""
+        """Return the given port. Raises ModelError if no outputs come on this port."""
         if port in self.outputs or not self.outputs:
             return port
         message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"

@@ -46,7 +46,7 @@ class MacroSteps:
         self.size: int = -1
 
     def specified(self) -> int:
-        """Return how many inputs the model specifies, and fill `inputs` and `size`; this asks the model about all."""
+        """Return how many inputs the model specifies, after asking it about each input; fill `inputs` and `size`."""
         if self.size < 0:
             self.inputs = tuple((inp.value, self.tables[inp]) for inp in self.view.specified)
             self.size = len(self.inputs)

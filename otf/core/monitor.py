@@ -78,7 +78,7 @@ class Monitor:
 
     @property
     def states(self) -> tuple[Node, ...]:
-        """Return the nodes that the system may be in, as far as the events so far show."""
+        """Return the model states in which the system may be after the events so far."""
         return self.belief.nodes
 
     @property
@@ -186,11 +186,11 @@ class Monitor:
             return self.would(event)
 
     def due(self) -> float | None:
-        """Return the time by which an output must come in every possible state; None if one of them allows silence."""
+        """Return the time by which an output must come; None if one of the possible states allows silence."""
         return due(self.belief, self.oracle.timing.latency)
 
     def timers(self) -> dict[str | int | None, float]:
-        """Return the running timers that have an effect, each with the time by which its output must have come."""
+        """Return the running timers whose expiry has an effect, each with the latest time of its output."""
         return timers(self.belief, self.oracle.timing.latency)
 
     def pending(self) -> float | None:
@@ -205,7 +205,7 @@ class Monitor:
 
     @property
     def judged(self) -> Judged:
-        """Return how much of the path the monitor judged, and how much of it while stalls left times in doubt."""
+        """Return how many seconds of the path were judged, and during how many a stall made times uncertain."""
         return self._doubts.judged(self.events - self.stalls, self._now)
 
     def _judge(self, event: Event) -> None:

@@ -27,12 +27,11 @@ INTERNAL: Final = 1_000
 class Limits:
     """Bounds on the work of a monitor: how many possible states and how many outputs in flight it follows.
 
-    `hypotheses` is how many possible states the monitor keeps. `most` (five times `hypotheses`) is the bound while
-    quiescence may still reduce them. `spontaneous` is how many spontaneous outputs in flight on one port the monitor
-    follows at first. If these explain nothing, or if more came at once, the monitor follows up to `ahead`, which is an
-    assumption about the system and its line. `work` is how many moves one search considers at most; the default takes
-    less than half a second of CPU. Where explanations can be followed one at a time, a quarter of `work` decides
-    whether that is necessary.
+    `hypotheses` is how many possible states the monitor keeps. `most` (five times `hypotheses`) bounds the possible
+    states until the next quiescence, which may rule many of them out. `spontaneous` is how many spontaneous outputs in
+    flight on one port the monitor follows at first. If `spontaneous` outputs cannot explain what came, the monitor
+    follows up to `ahead`: no system may have more in flight. `work` is how many moves one search considers at most; the
+    default takes less than half a second of CPU.
 
     >>> Limits(spontaneous=1).hypotheses
     2000

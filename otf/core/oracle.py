@@ -29,11 +29,11 @@ VIEWED: Final = 32  # views kept with a long list of inputs: at least one for ea
 class Oracle:
     """The oracle decides what a spec allows; all paths against the spec share its `model`, `relation` and `beliefs`.
 
-    `relation` says how otf judges inputs that not all possible states specify. `beliefs` are the sets of possible
-    states that otf has met. `limits` bounds the work of an explanation. `timing` has the times of the bench, in
+    `relation` decides how otf judges inputs that only some possible states specify. `beliefs` are the sets of possible
+    states that otf has met. `limits` bounds the work of an explanation. `timing` contains the times of the bench, in
     seconds. `requirements` is the table of requirements that failures cite. `properties` are the properties that each
-    path must satisfy, whatever the model allows. `silence_key` turns a state and an input into a key: once otf has seen
-    silence after such a transition, it remembers that under the key.
+    path must satisfy, whatever the model allows. `silence_key(state, input)` returns the key under which otf remembers
+    that silence followed a transition.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto
@@ -58,7 +58,7 @@ class Oracle:
         self.beliefs = Beliefs(self.model.memory)
 
     def following(self, spontaneous: int) -> Oracle:
-        """Return an oracle with beliefs of its own, which follows up to this many unseen spontaneous outputs."""
+        """Return a new oracle that assumes up to `spontaneous` spontaneous outputs in flight; it shares no beliefs."""
         if spontaneous <= self.limits.spontaneous:
             return self
         found = self._deeper.get(spontaneous)
@@ -68,7 +68,7 @@ class Oracle:
         return found
 
     def for_guesses(self) -> Oracle:
-        """Return the oracle for a path that continues from a guess: it may send what some possible state specifies."""
+        """Return an oracle for a path that continues from a guess: one possible state must specify an input."""
         found = self._deeper.setdefault(GUESSING, self)
         if found is self and self.relation == "uioco":
             found = self._deeper[GUESSING] = replace(self, relation="guess")
@@ -77,9 +77,10 @@ class Oracle:
     def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
         """Return the states from which a path may continue past its failure; none if no guess is possible.
 
-        The guess is that either the expected output came, or nothing happened; later observations decide which. If a
-        step has several inputs, the system may have ignored any of them. `belief` has the states that were possible
-        before the failure. In a model with times no guess is possible, since nothing says when its timers began.
+        The states are those after the expected output, and those before it; later observations show which guess was
+        right. If a step has several inputs, the system may have ignored any of them. `belief` contains the states that
+        were possible before the failure. If the model has times, no guess is possible, since otf cannot know when
+        timers began.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes
@@ -96,10 +97,7 @@ class Oracle:
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
-        """Return the belief that the system is quiet in one of these nodes, since some moment in this span.
-
-        The moment is 0 or later: a timer that still runs then was started at most its longest time before.
-        """
+        """Return the belief that the system is in one of the nodes, and has been quiet since some moment in a span."""
 
         def running(name: str | int, lo: float, hi: float) -> Timer:
             return Timer(name, Window(Span(max(since.a, -hi), since.b), lo, hi))
@@ -110,25 +108,27 @@ class Oracle:
         )
 
     def silence_of(self, node: Node, inp: Symbol) -> Hashable:
-        """Return the key of the silence after a transition. Raises ModelError if the user's function raises."""
+        """Return the key under which otf remembers that silence followed a transition.
+
+        Raises ModelError if the user's function raises an exception.
+        """
         if self.silence_key is None:
             return node, inp
         return self.model.called("silence_key", self.silence_key, node.value, inp.value)
 
     def answers_of(self, node: Node, inp: Symbol) -> Hashable:
-        """Return the second key of a silence, for states in which spontaneous outputs lead to ever new states.
+        """Return another key for a silence, for a system that never returns to a state: an input and its answers.
 
-        For instance, a device that numbers its messages is never in a state twice. Then an input and its answers are
-        the key.
+        For instance, a device that numbers its messages never returns to a state.
         """
         if not self.model.spontaneous(node):
             return self.silence_of(node, inp)
         return inp, tuple(move.texts for move in self.model.moves(node, inp))
 
     def view(self, belief: Belief) -> View:
-        """Return what a chooser sees in a belief; the oracle computes it once for each belief.
+        """Return the view of a belief, from which a chooser chooses an input; the oracle computes each view once.
 
-        A view forgets a long list of inputs after many other views were asked for.
+        To save memory, a view that was not used for long drops a long list of inputs.
         """
         found = belief.view
         if found is None:

@@ -94,7 +94,7 @@ class Session:
 
     @property
     def monitor(self) -> Monitor:
-        """The monitor that judges the path; it may be replaced before the first event."""
+        """The monitor that judges the path; you may replace the monitor before the first event."""
         return self.moment.monitor
 
     @monitor.setter
@@ -108,12 +108,12 @@ class Session:
 
     @property
     def timed(self) -> bool:
-        """Return whether the path now waits for a time of the model: a window, a timer, or an input that only waits."""
+        """Return whether the path now waits for a time window, for a timer, or for an `Elapse` to end."""
         return bool(self.elapses) or self.moment.quiet or self.monitor.pending() is not None
 
     @property
     def answering(self) -> bool:
-        """Return whether the system may still answer what otf sent, so that an output is more likely than a rest."""
+        """Return whether the system may still answer an input that otf sent."""
         belief = self.moment.monitor.belief
         known = belief.silent
         return not belief.settled and not (silent(self.moment.monitor.oracle.model, belief) if known is None else known)
@@ -191,7 +191,7 @@ class Session:
         return event
 
     def tell(self, event: Event, size: int = 0) -> Verdict | None:
-        """Judge an event with `size` bytes on the wire; return the verdict on the path if this event decides it."""
+        """Judge an event with `size` bytes on the wire; return the verdict if the event decides the path, else None."""
         moment = self.moment
         monitor = moment.monitor
         if isinstance(event, (Stalled, Guess)):
@@ -220,17 +220,17 @@ class Session:
         return monitor.verdict
 
     def pinged(self, port: str, at: float) -> None:
-        """Note that the input of a `Ping` was sent."""
+        """Take note that otf has sent a ping."""
         self.times.event = at
         if self.pings is not None:
             self.pings.sent(port)
 
     def pong(self, seen: Seen) -> bool:
-        """Return whether an output is the answer to a ping; such an answer is not an event."""
+        """Return whether an output is the answer to a ping, which otf does not judge."""
         return self.pings is not None and self.pings.answered(seen)
 
     def proven(self, at: float, seen: Seen | None = None) -> Quiet | None:
-        """Return quiescence, already judged, if all pings are answered, or if an output `seen` ends an answer."""
+        """Judge and return quiescence if the system has answered all pings, or if the output `seen` ends an answer."""
         pings, over = self.pings, self.verdict is not None
         if pings is None or not (pings.done if seen is None else pings.ends(seen) and not over):
             return None
@@ -239,7 +239,7 @@ class Session:
         return event
 
     def silence(self, at: float, by: KnownBy = "timed") -> Event | None:
-        """Note silence until the time of the last `Wait`, known `by`; return the event to record if there is one."""
+        """Take note that the system was silent until the end of the last `Wait`; return the event to record, if any."""
         if self._silent_by:
             return self._guess(at)
         if self._pause.means == "taken":
@@ -258,13 +258,13 @@ class Session:
         return event
 
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
-        """Continue from a belief and a ledger, after steps and events that needed no decision of the session."""
+        """Continue the path after steps that did not need the session; `belief` and `ledger` are the current ones."""
         monitor = self.monitor
         monitor.belief, monitor.ledger, monitor.events = belief, ledger, monitor.events + events
         self.moment.burst += steps
 
     def hindrance(self) -> str:
-        """Return as text what keeps the session from sending an input now."""
+        """Return a text that explains why the session cannot send an input now."""
         if self.elapses:
             return f"an input that only waits lasts until {self.elapses:.3f} s of the run"
         return hindrance(self.moment)
@@ -310,7 +310,7 @@ class Session:
             self.over = self.moment.next is None
 
     def plan(self, chosen: Symbol | None) -> None:
-        """Set the next input of the path; None if there is none yet."""
+        """Set the next input of the path; `None` means that the next input is not known yet."""
         if self.others and isinstance(self.pacing, Burst):
             self.pacing.hold([each.input for each in self.others])
             self.others = []
@@ -318,7 +318,7 @@ class Session:
         self.moment.port = None if chosen is None else self.moment.monitor.oracle.model.port(chosen)
 
     def view(self) -> View:
-        """Return what the chooser sees now."""
+        """Return the view from which the chooser chooses the next input."""
         monitor = self.moment.monitor
         return monitor.belief.view or monitor.oracle.view(monitor.belief)
 

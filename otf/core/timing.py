@@ -28,8 +28,8 @@ class Timing:
     `quiescence` is how many seconds the system must be silent before otf takes silence for quiescence. `latency` is the
     longest time in seconds of a message through a port. `busy` is the longest time in seconds for which one input keeps
     the system busy. Formulas such as 2L + nR, and the option `--set`, call `latency` L and `busy` R. `speed` is how
-    many seconds pass on the system's clocks in one real second. The seconds of an `Elapse` are the system's; all other
-    times are real.
+    many seconds pass on the system's clocks in one real second. An `Elapse` counts seconds of the system's clocks; all
+    other times are real seconds.
 
     >>> Timing(quiescence=0.5, latency=0.01).busy
     0.002
@@ -41,14 +41,14 @@ class Timing:
     speed: float = 1.0
 
     def round_trip(self, inputs: int) -> float:
-        """Return how long after the last of `inputs` unproven inputs otf has seen all their outputs: 2L + nR."""
+        """Return the longest time until all outputs of n inputs have come: 2L + nR, with latency L and busy time R."""
         return 2 * self.latency + inputs * self.busy
 
     def learn(self, reply: float) -> None:
-        """Note the seconds from an input to the last output of its step; times stated by the bench stay as they are."""
+        """Learn from the seconds between an input and its last output; times that the bench sets do not change."""
 
     def slept(self, seconds: float) -> None:
-        """Note how long all threads of an observed system slept before an answer; times stated by the bench stay."""
+        """Learn from how long an observed system slept before an answer; times that the bench sets do not change."""
 
 
 @dataclass(slots=True)

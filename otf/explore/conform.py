@@ -178,7 +178,7 @@ _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
     """Check that after any trace, two finite models specify the same inputs and allow the same outputs.
 
-    If the models differ, the finding's `way` is a shortest trace that only one of them has.
+    If the models differ, the finding's `way` is a shortest trace that only one of the models allows.
 
     >>> from otf.spec import goto
     >>> once = Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="two states")

@@ -76,7 +76,7 @@ class Finding:
         return "\n".join([*lines, *(f"  {number:3}  {step}" for number, step in enumerate(self.way, 1))])
 
     def citing(self, req: RequirementIds) -> Finding:
-        """Return the finding with the ids of these requirements."""
+        """Return a copy of the finding that names the given requirements."""
         return replace(self, req=requirements(req)) if req else self
 
 

@@ -103,7 +103,7 @@ class Graph:
 
     @property
     def whole(self) -> bool:
-        """Return whether the graph has every reachable state, so that laws can be proven on it."""
+        """Return whether the graph contains every reachable state, so that otf can prove laws on the graph."""
         return not self.edge and OPEN not in self.target
 
     @property
@@ -112,7 +112,7 @@ class Graph:
         return f"{counted(len(self.values), 'state')}, {counted(len(self.target), 'transition')}"
 
     def within(self) -> list[str]:
-        """Return the bounds that matter: bounds of values always, of steps and states only if they ended the search."""
+        """Return texts that describe the bounds on values, and the bounds on steps or states that ended the search."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
@@ -126,7 +126,7 @@ class Graph:
         return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
 
     def span(self, state: int) -> tuple[int, int]:
-        """Return the rows of the table at which the transitions of a state begin and end."""
+        """Return the index of a state's first row in the table of transitions, and the index after its last row."""
         return (self.begin[state], self.begin[state + 1]) if state + 1 < len(self.begin) else (0, 0)
 
     @cached_property
@@ -159,7 +159,7 @@ class Graph:
         return tuple(self.states[number] for number in self.edge)
 
     def way(self, state: int) -> list[Arc]:
-        """Return the steps of a shortest path from the initial state to a state."""
+        """Return the steps of a shortest path from the initial state to the given state."""
         back: list[Arc] = []
         while state:
             at = self.parent[state]
@@ -169,7 +169,7 @@ class Graph:
         return back[::-1]
 
     def source(self, at: int) -> int:
-        """Return the number of the state in which the transition at this row of the table begins."""
+        """Return the number of the state in which the transition in the given row of the table begins."""
         low, high = 0, len(self.begin) - 1
         while high - low > 1:
             middle = (low + high) // 2

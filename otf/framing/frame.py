@@ -67,7 +67,7 @@ class Framer(Protocol):
         ...
 
     def rest(self) -> list[Frame]:
-        """Return the unfinished frame, if there is one, when the stream or a silence has ended it."""
+        """Return the unfinished frame, if there is one, after the stream has ended or a silence has cut it off."""
         ...
 
 

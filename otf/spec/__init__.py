@@ -269,7 +269,7 @@ def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
     """Return a spec with wider time windows, for a system whose clock is wrong by up to `drift` (100e-6 is 100 ppm).
 
     The times of the given spec are times of the system's clock, which may run faster or slower than the clock of otf.
-    `drifting` raises UsageError for a share below 0, or of 1 or more.
+    `drifting` raises UsageError unless `drift` is at least 0 and below 1.
 
     >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
     >>> list(drifting(lamp, 0.5).step(False, "on"))

@@ -144,20 +144,20 @@ class Accept:
         object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return whether the transition is complete after these outputs."""
+        """Return whether the transition needs no more outputs after the given outputs."""
         if not isinstance(self.until, int):
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]
         return all(len(seen) >= self.until for seen in each)
 
     def closing_states(self, outputs: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return the next states after these outputs, empty if an output is wrong; None if more outputs must come."""
+        """Return the next states after some outputs: empty if an output is wrong, None if more outputs must come."""
         if self.complete(outputs):
             return self.then(outputs)
         return None if self.possible is None or self.possible(outputs) else ()
 
     def full(self, outputs: Sequence[object]) -> bool:
-        """Return whether the outputs of one port are complete; the next output then belongs to a later transition."""
+        """Return whether one port has sent all its outputs of the transition."""
         return isinstance(self.until, int) and len(outputs) >= self.until
 
 

@@ -34,9 +34,9 @@ LONGEST: Final = 10_000_000  # the most characters of one table
 class Requirement:
     """A sentence of a standard that a system must, should or may obey, with an `id`, a `level` and the `text`.
 
-    The level is "MUST", "SHOULD" or "MAY"; "MUST NOT" and "SHALL" become "MUST". `undecided` says why no test can
-    decide the requirement, for instance because the text leaves a choice. `Requirement` raises UsageError for an empty
-    id or an unknown level.
+    The level is "MUST", "SHOULD" or "MAY"; "MUST NOT" and "SHALL" become "MUST". `undecided` explains why no test can
+    decide the requirement, for instance because the text allows several behaviours. `Requirement` raises UsageError if
+    the id is empty or the level is unknown.
 
     >>> Requirement("RFC1350-5-2", "SHALL NOT", "A duplicate ACK is not answered.").level
     'MUST'
@@ -60,7 +60,9 @@ class Requirement:
 
 
 class Requirements(Mapping[str, Requirement]):
-    """The requirements of a standard by their ids, in the order of its table. Raises UsageError for a duplicate id.
+    """The requirements of a standard by id, in the order of the table that lists them.
+
+    Raises UsageError for a duplicate id.
 
     >>> table = Requirements([Requirement("R1", "MUST", "A press lights the lamp.")])
     >>> table["R1"].text, len(table)

@@ -42,9 +42,9 @@ _SAID: Final = 0.5  # seconds for reading the last words of a server that has en
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server is ready as soon as it listens on this `port` of `host`, with TCP or, if `udp` is true, UDP; see `Life`.
+    """A condition for `Life`: a server is ready when it listens on `port` of `host` (TCP, or UDP if `udp` is true).
 
-    otf ignores a port that an older process holds, since the server could not bind it.
+    If an older process listens on the port, otf does not take the server for ready.
 
     >>> Listening(6379), Listening(69, udp=True).host
     (Listening(port=6379, host='127.0.0.1', udp=False), '127.0.0.1')
