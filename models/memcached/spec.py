@@ -25,7 +25,7 @@ Learning: TypeAlias = Callable[[tuple[Reply, ...]], list[State]]
 
 
 def memcached(choice: Choice) -> Spec[State, Command | Elapse]:
-    """Return the spec of a memcached server; the `Choice` says which keys, data and flags the clients use.
+    """Return the spec of a memcached server; `choice` says which keys, data and flags the clients use.
 
     >>> memcached(Choice(("k",))).name
     'memcached'

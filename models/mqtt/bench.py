@@ -39,7 +39,7 @@ VERSIONS: Final[dict[str, MqttVersion]] = {"3.1.1": 4, "5": 5}
 
 @trace_may_set(version=VERSIONS, also=ALSO)
 def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto", also: str = "") -> Bench:
-    """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or a command line with {host} and {port} in it.
+    """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or your own (a command with {host} and {port}).
 
     `version` is the version of the MQTT protocol. aedes (1.2.0) speaks version 3.1.1, and aedes2 (2.0.0-beta.1) version
     5. The bench leaves out inputs after which a broker is known to depart from the standard. `also` adds one group of

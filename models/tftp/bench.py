@@ -60,7 +60,7 @@ KNOWN: Final = {
 
 @trace_may_set(server=SERVERS, also=ALSO)
 def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Bench:
-    """Return the bench of a TFTP server: atftpd, hpa, or a command line with {host}, {port} and {folder} in it.
+    """Return the bench of a TFTP server: atftpd, hpa, or your own (a command with {host}, {port} and {folder}).
 
     If `server` is a command line, `timeout` is the number of seconds after which the server repeats a block that was
     not acknowledged. `also` adds inputs that the bench leaves out by default: `duplicate`, `first` or `repeat`.

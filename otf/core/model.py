@@ -66,7 +66,7 @@ class Model:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the nodes that the model remembers, each with its answers."""
+        """Return the nodes that the model remembers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
@@ -192,7 +192,7 @@ class Model:
         return found
 
     def specified(self, node: Node, inp: Symbol) -> bool:
-        """Return whether the model itself, before any completion, specifies an input."""
+        """Return whether the model specifies an input, without the help of `total`."""
         if self.spec.partial is None or isinstance(inp.value, Elapse):
             return bool(self.moves(node, inp))
         if node.specified is None:
@@ -212,7 +212,7 @@ class Model:
         return moves or (Move(node, (), (), node, stays=True),)
 
     def called(self, name: str, function: Callable[..., object], *arguments: object) -> Hashable:
-        """Return the key of what a function of the user returns. Raises ModelError if the function raises."""
+        """Call a function of the user, and return the key of its result; raise ModelError if the function raises."""
         return call_model(lambda: key(function(*arguments)), function, name, *arguments)
 
     def _each_once(self, node: Node) -> tuple[Symbol, ...]:

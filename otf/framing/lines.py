@@ -56,8 +56,8 @@ _ENDS: Final = b"\n", b"\r\n", b"\r"
 def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which a frame is a line; otf sends `end` after each line: `\n`, `\r\n` or `\r`.
 
-    A received line may end with `\n` or `\r\n`, or with `\r` if `end` is `\r`. The last line of a stream needs no end.
-    If the system expects a different line end from the one that it sends, pass the expected end as `sent`: many
+    A received line may end with `\n` or `\r\n`, or with `\r` if `end` is `\r`. The last line of a stream needs no line
+    end. If the system expects a different line end from the one that it sends, pass the expected end as `sent`: many
     consoles expect `\r` and answer with `\r\n`. With `sent=b""`, otf adds no line end, for inputs that already contain
     it. The framer truncates a line longer than `largest` bytes, and sets its `trouble`. `lines` raises UsageError for
     any other value of `end` or `sent`.

@@ -116,7 +116,7 @@ class Commands:
     def system(self) -> Callable[[Command], tuple[Result, ...]]:
         """Return a function that runs commands on a new system.
 
-        otf tears the system down when the function is released.
+        otf passes the system to `tear_down` when Python deletes the function.
         """
         system = self.set_up()
 

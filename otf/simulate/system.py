@@ -117,7 +117,7 @@ class System:
         return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
 
     def do(self, way: SystemMove) -> Happening:
-        """Make this transition, and return what the system does."""
+        """Make the given transition, and return what the system does."""
         return self._make([way])
 
     def _make(self, ways: Sequence[SystemMove]) -> Happening:

@@ -152,7 +152,7 @@ class Spec(Generic[State, Input]):
         return self.remade(step, self.initial, inputs, self.emits, self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Return whether the model, before any completion, specifies `inp` in `state`; true for every `Elapse`."""
+        """Return whether the model specifies `inp` in `state`, without the help of `total`; true for an `Elapse`."""
         spec = self.partial or self
         return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 

@@ -176,9 +176,9 @@ class Transition(Generic[State]):
 
     `within=(lo, hi)` is the time window of the outputs: in seconds after the system took the input, or in `emits` after
     it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry causes the transition. `req` has the ids of the requirements that the transition implements. An
-    invalid window, or `within` together with `after`, is an error: `goto` raises ModelError at once, and otf raises it
-    when the model yields such a transition.
+    timer whose expiry causes the transition. `req` contains the ids of the requirements that the transition implements.
+    An invalid window, or `within` together with `after`, is an error: `goto` raises ModelError at once, and otf raises
+    it when the model yields such a transition.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)

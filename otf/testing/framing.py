@@ -78,9 +78,10 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     the bytes of a frame as the system sends it (default: the bytes of `pack`). If a framing must see a request to know
     the length of the answer, pass `exchanges`: pairs of a request and the bytes of its answer on the wire.
 
-    With `largest`, a frame of that many bytes must arrive whole. A frame with one more byte must arrive with a
-    `trouble`, and the frame after it without. `sized` makes a frame of a given size. Each of the `endless` bytes,
-    repeated without end, must need only bounded memory. Random bytes and damaged streams must not raise an exception.
+    With `largest`, a frame of `largest` bytes must arrive whole. A frame of one byte more must arrive with its
+    `trouble` set, and must not disturb the next frame. `sized` makes a frame of a given size. If a stream repeats one
+    of the `endless` byte strings without end, the framer must need only bounded memory. Random bytes and damaged
+    streams must not raise an exception.
 
     A framing is a function that makes framers; a framer has `gap`, `unfinished`, `begun`, `pack`, `feed` and `rest`. In
     this example an answer has as many bytes as the request asked for:

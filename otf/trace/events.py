@@ -79,7 +79,7 @@ class Closed:
 
     @property
     def output(self) -> Ended:
-        """Return the output `Ended` as which otf judges the end of the port."""
+        """Return the output `Ended`, by which otf judges that the port closed."""
         return Ended(self.reason)
 
 

@@ -29,7 +29,7 @@ LATEST: Final = 1e10
 
 @dataclass(frozen=True, slots=True)
 class TracedEvent:
-    """An `event` of a trace, with its `line` number, its bytes on the wire (`raw`) and its line of the file (`data`).
+    """An `event` of a trace, with its `line` number, its bytes on the wire (`raw`) and its decoded line (`data`).
 
     `slack` is the number of seconds by which otf may have seen the event late.
     """

@@ -82,7 +82,7 @@ class Signature:
 
     @property
     def fingerprint(self) -> str:
-        """Return a short name for the failure with its values, the same in each process and version of otf."""
+        """Return a hash of the failure with its values, which is equal in each process and in each version of otf."""
         exact = self.exact or self
         parts = (self.kind, self.state, self.input, self.expected, self.seen)
         values = (exact.state, exact.input, exact.expected, exact.seen, *([self.meets] * bool(self.meets)))
@@ -191,7 +191,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a path: its `outcome`, its `failure` if it failed, and `why` it is inconclusive, if it is.
+    """The verdict on a path: its `outcome`, and a `failure`, or the reason (`why`) for an inconclusive path.
 
     `truncated` is true if the path passed, but ended at an input that the model does not specify. `late` lists the
     numbers of the outputs that came after the quiescence time. If the path failed, `stalled` is the longest time in
@@ -223,7 +223,7 @@ class Verdict:
 
     @property
     def raced(self) -> bool:
-        """Return whether the path failed on inputs sent at once; if a later path passes, that shows no repair."""
+        """Return whether the path failed on inputs sent at once; a later pass with them proves no repair."""
         return self.failure is not None and self.failure.together > 1
 
     @property

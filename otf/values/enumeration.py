@@ -233,7 +233,7 @@ class Enumeration(Generic[T]):
         return list(islice(self, number))
 
     def at(self, place: int) -> T:
-        """Return a fresh copy of the value at position `place`. Raises StopIteration after the last value."""
+        """Return a fresh copy of the value at position `place`; raise StopIteration after the last value."""
         return next(islice(self, place, None))
 
     def placed(self, seed: int | None = None) -> Iterator[tuple[int, T]]:

@@ -147,7 +147,7 @@ def smallest(
 ) -> tuple[Any, ...] | None:
     """Return the simplest tuple of values for which `fails` returns true, or None if Hypothesis finds no such tuple.
 
-    The tuple has one value from each of the `sources`. Hypothesis searches with fixed seeds, so equal calls return
+    The tuple contains one value from each of the `sources`. Hypothesis searches with fixed seeds, so equal calls return
     equal tuples.
 
     >>> from hypothesis import strategies
