@@ -37,6 +37,9 @@ _ROW = re.compile(r'<tr>\s*<td>(?P<cell><a href="findings/(?P<system>[\w.-]+?)\.
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
 
+DIALOG = 'data-md-component="search" role="dialog"'
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages from above."""
     for source, name in ABOVE.items():
@@ -87,3 +90,9 @@ def _led(found: re.Match[str], folder: Path, uri: str) -> str:
     if path.suffix == ".py" and name.startswith(("models/", "otf/", "adapters/")):
         return f"[{found['text']}]({'../' * uri.count('/')}{name}.txt)"
     return found["text"] if name in found["text"] else f"{found['text']} (`{name}`)"
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Name the dialog of the search, which the theme does not."""
+    del page, config
+    return output.replace(DIALOG, f'{DIALOG} aria-label="search"')

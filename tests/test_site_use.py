@@ -22,6 +22,7 @@ from typer.main import get_command
 from otf.cli.app import COMMANDS, app
 from tests.debian import FONT
 from tests.report.browser import CHROMIUM, browser
+from tests.report.test_cards import AXE
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
@@ -265,6 +266,20 @@ def test_drawings_follow_the_page(site: Path, tmp_path: Path) -> None:
         assert seen.ask(unnamed) == 0
         names = "[...document.querySelectorAll('[id]')].map(each => each.id)"
         assert seen.ask(f"{names}.length - new Set({names}).size") == 0
+
+
+@needs_browser
+@pytest.mark.real
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_on_the_first_page(site: Path, tmp_path: Path, *, dark: bool) -> None:
+    """Names of dialogs, contrast of code, landmarks: as the common checker of accessibility sees them."""
+    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
+    with browser(tmp_path / "profile") as seen:
+        seen.size(1280, dark=dark)
+        seen.open(site / "index.html", drawn="document.querySelector('.md-code__nav')")
+        seen.ask("document.getAnimations().forEach(each => each.finish())")
+        seen.ask((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8") + "; true")
+        assert seen.ask(AXE) == []
 
 
 FOUND = """(() => {
