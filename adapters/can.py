@@ -161,10 +161,11 @@ def can(
     """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
 
     The library python-can (the extra `can`) defines interfaces, channels and options; give options in the URL or as
-    arguments. A frame has the bytes of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a mask. A bus
-    never ends: a system that has left the bus is silent. By default otf drops error frames, and a bus-off controller is
-    trouble. With `errors`, each of them is an output, a `CanError`; the codec needs `errors` too, and the model says
-    when a bus may be disturbed. `can` raises UsageError; opening the port raises ContactError.
+    arguments. The bytes of a frame are those of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a
+    mask. A bus never ends: a system that has left the bus is silent. By default otf drops error frames, and a bus-off
+    controller is trouble. If `errors` is true, each error frame is an output, a `CanError`. Set `errors` of the codec
+    too, and let the model allow a `CanError` where the bus may be disturbed. `can` raises UsageError; opening the port
+    raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

@@ -213,10 +213,10 @@ class FaultyLine:
 
 
 def inject(bench: Bench, faults: Mapping[str, Faults]) -> Bench:
-    """Return the bench with faults (loss, copies, damage, …) on these ports. Raises UsageError for an unknown port.
+    """Return a bench that loses, copies or damages messages on the given ports. Raises UsageError for an unknown port.
 
-    The seed of the campaign and the number of the path decide which frames a fault hits. The trace has each fault with
-    the event after it: "cpe2 out 3 drop" is the third frame that arrived on the port `cpe2`.
+    The seed of the campaign and the number of the path decide which frames a fault hits. The trace records each fault
+    beside the next event: "cpe2 out 3 drop" means that otf dropped the third frame from port `cpe2`.
 
     >>> from otf.models.coffee import bench
     >>> inject(bench(), {"line": Faults(drop=0.1)}).name

@@ -154,8 +154,8 @@ def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int 
     """Return the port of a Python function; for each path, otf calls `make` for a fresh function.
 
     The function takes the bytes of a frame. It returns a reply, a list or generator of replies, or None. A reply is
-    bytes, `Ending("why")`, or a pair of a delay in seconds and one of these. Errors name the port `port`. The line cuts
-    a frame longer than `largest` bytes, and marks it as cut. Opening the port raises ContactError if `make` raises an
+    bytes, `Ending("why")`, or a pair of a delay in seconds and one of these. Errors name the port `port`. otf cuts a
+    frame to `largest` bytes, and marks the frame as cut. Opening the port raises ContactError if `make` raises an
     exception.
 
     >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind

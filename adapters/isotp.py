@@ -133,11 +133,11 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
     """Return the port of ISO-TP messages: "isotp://socketcan/can0?tx=7e0&rx=7e8"; ids in a URL are hexadecimal.
 
     otf sends frames with the id `tx` and receives frames with the id `rx`; ids above 7FF have 29 bits. `address` is an
-    `isotp.Address` for other kinds of addressing. `padding` is the byte that fills up frames. `stmin` (milliseconds)
-    and `blocksize` are what otf asks of the system when it answers a first frame with flow control. With the option
-    `fd`, frames are CAN FD. An undecodable output stands for a message that is incomplete, out of order, or held up by
-    flow control for `timeout` seconds. Sending may take `patience` seconds. `isotp` raises UsageError; opening the port
-    raises ContactError.
+    `isotp.Address` for other kinds of addressing. `padding` is the byte that fills up frames. otf sends `stmin`
+    (milliseconds) and `blocksize` to the system when it answers a first frame with flow control. If `fd` is true, otf
+    sends and receives CAN FD frames. If a message is incomplete, out of order, or held up by flow control for `timeout`
+    seconds, otf records an `Undecodable` output. Sending may take `patience` seconds. `isotp` raises UsageError;
+    opening the port raises ContactError.
 
     >>> isotp("isotp://virtual/test?tx=7e0&rx=7e8").kind
     'isotp'

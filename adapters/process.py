@@ -214,7 +214,7 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
 ) -> Port:
     """Return the port of a child process, which otf starts for each path; `open_process` explains the options.
 
-    `process` raises UsageError without a command.
+    `process` raises UsageError if there is no command.
 
     >>> process("./machine --port 7", ready=None).kind
     'process'

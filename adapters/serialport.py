@@ -128,13 +128,14 @@ def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, 
     """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
 
     The options are the fields of `Device`: `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`,
-    `xonxoff`, `exclusive` (True: no other program may open the device), `dtr` and `rts` (unchanged). With
-    `low_latency`, the driver does not collect bytes for 16 ms. `within` (2.0) is how many seconds otf waits for a
-    missing device. An option may also follow the name, "/dev/ttyUSB0?baudrate=115200", and then overrides the argument.
+    `xonxoff`, `exclusive` (True: no other program may open the device), `dtr` and `rts` (unchanged). If `low_latency`
+    is true, the driver delivers bytes at once, instead of collecting them for up to 16 ms. `within` (2.0) is how many
+    seconds otf waits for a missing device. You can also write options after the name, as in
+    "/dev/ttyUSB0?baudrate=115200"; they override arguments.
 
-    With `keep`, the port stays open between the paths of a campaign, and otf drops what arrives in between. `keep` is
-    the default except for network connections, since many systems take a new connection for a new start. `serialport`
-    raises UsageError for an unknown option or name; opening the port raises ContactError.
+    If `keep` is true, the port stays open between the paths of a campaign, and otf drops bytes that arrive between
+    paths. By default, `keep` is true, except for network connections, since many systems treat a new connection as a
+    restart. `serialport` raises UsageError for an unknown option or name; opening the port raises ContactError.
 
     >>> serialport("/dev/ttyUSB0", baudrate=115_200, keep=True).kind
     'serialport'

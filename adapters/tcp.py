@@ -142,15 +142,15 @@ def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each wit
     connected: bool = True,
     tls: Tls = None,
 ) -> Port:
-    """Return the port of a TCP connection: to "tcp://127.0.0.1:7000" (or without "tcp://"), opened for each path.
+    """Return the port of a TCP connection, for instance to "tcp://127.0.0.1:7000"; otf connects for each path.
 
-    With "tcp-listen://127.0.0.1:7000" the system connects, and otf takes its first connection. `framing` divides the
-    stream into frames. `bind` is otf's own address, for systems that identify users by address. `within` is how many
-    seconds otf waits for a program to listen at the URL. Several ports of a bench may have the same URL: each is a
-    connection of its own. If `connected` is false, the line begins unconnected, for specs in which connecting is an
-    input (`PortAction.CONNECT`). `tls` is an `ssl` context for an encrypted connection; "tls://HOST:PORT" trusts the
-    certificates that this machine trusts. `tcp` raises UsageError for an invalid address; opening the port raises
-    ContactError.
+    If the address is "tcp-listen://127.0.0.1:7000", otf listens there, and accepts the system's first connection.
+    `framing` divides the stream into frames. `bind` is otf's own address, for systems that identify users by address.
+    `within` is how many seconds otf waits for a program to listen at the URL. Several ports of a bench may have the
+    same URL: each is a connection of its own. Set `connected` to false if connecting is an input of your spec
+    (`PortAction.CONNECT`): the path then begins unconnected. `tls` is an `ssl` context for an encrypted connection;
+    "tls://HOST:PORT" trusts the certificates that this machine trusts. `tcp` raises UsageError for an invalid address;
+    opening the port raises ContactError.
 
     >>> from dataclasses import dataclass
     >>> from otf import Bench, Spec, goto, lines

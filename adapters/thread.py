@@ -22,13 +22,13 @@ def from_thread(  # noqa: PLR0913 -- three functions, and three bounds with defa
     largest: int = LARGEST,
     patience: float = PATIENCE,
 ) -> Port:
-    """Return the port of a library with threads or callbacks, which otf opens anew for each path.
+    """Return the port of a library that works with threads or callbacks; otf calls `open` for each path.
 
     `open` gets a `Mailbox`. Callbacks of the library call the mailbox's `put(data)` for each frame, `end(reason)` if
-    the system has ended the port, and `fail(reason)` if the library itself has failed. The result of `open` is passed
-    to `send`, with a frame, and to `close`, which ends the threads. otf calls each of the three functions in a thread
-    of its own, where it may block for `patience` seconds. At most `held` frames wait for otf to read them. Opening the
-    port raises ContactError.
+    the system has ended the port, and `fail(reason)` if the library itself has failed. otf passes the result of `open`
+    to `send`, with a frame, and to `close`, which ends the threads. otf calls `open`, `send` and `close` in threads of
+    their own, where each may block for `patience` seconds. The mailbox contains at most `held` frames that otf has not
+    read yet. Opening the port raises ContactError.
 
     >>> import queue, threading
     >>> def serve(work, mailbox):

@@ -204,12 +204,12 @@ class UdpLine:
 
 
 def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
-    """Return the port of a UDP peer at the address `url`: "udp://127.0.0.1:7000", or without "udp://".
+    """Return the port of a UDP peer at the address `url`, such as "udp://127.0.0.1:7000".
 
-    `bind` is otf's own address, such as "127.0.0.1:0" (port 0: a fresh one). It may also be part of the URL:
-    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". Without `bind`, the line uses the one address from which this machine
-    reaches the peer. `follow` is for systems that answer from other ports: see `UdpLine`. With `shared`, several ports
-    of a bench may have the same `bind` and different peers, so that one address talks to many peers. `udp` raises
+    `bind` is otf's own address, such as "127.0.0.1:0" (port 0: a fresh one). You can also write `bind` into the URL:
+    "udp://127.0.0.1:7000?bind=127.0.0.1:7001". If you do not set `bind`, otf uses the address from which this machine
+    reaches the peer. `follow` is for systems that answer from other ports: see `UdpLine`. If `shared` is true, several
+    ports of a bench may have one `bind` and different peers, so that one address talks to many peers. `udp` raises
     UsageError for an invalid address; opening the port raises ContactError.
 
     >>> udp("127.0.0.1:7000", bind="127.0.0.1:7001").url

@@ -43,10 +43,10 @@ class UnixLine(SocketLine):
 
 
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
-    """Return the port of a unix socket at `path`, with or without "unix:" before it, opened for each path driven.
+    """Return the port of a unix socket, whose file is `path` (or "unix:" and a file); otf connects for each path.
 
-    otf waits `within` seconds for a program to listen there. `unix` raises UsageError without a path; opening the port
-    raises ContactError.
+    otf waits `within` seconds for a program to listen on the socket. `unix` raises UsageError if `path` is empty;
+    opening the port raises ContactError.
 
     >>> unix("unix:/run/machine.sock").kind
     'unix'

@@ -58,16 +58,17 @@ _INPUTS: Final = ("split", "merge", "disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The rate of each fault on a line: probabilities that add up to at most 1, so that a frame has at most one fault.
+    """The probability of each fault for a frame on a line; the probabilities add up to at most 1.
 
-    `drop`: the frame is lost. `duplicate`: it comes twice. `reorder`: the next one overtakes it, if that arrives within
-    `late` seconds. `delay`: it comes `late` seconds later, or right before the next one. `corrupt`: one of its bits is
-    wrong. `truncate`: its end is missing. Three faults apply only to inputs. `split`: the system gets it in two parts;
-    `merge`: together with the next one (both only on byte streams); `disconnect`: the connection is reset instead.
+    `drop` loses a frame. `duplicate` delivers a frame twice. `reorder` delivers the next frame first, if the next frame
+    arrives within `late` seconds. `delay` delivers a frame `late` seconds later, or right before the next frame.
+    `corrupt` inverts a bit of a frame. `truncate` cuts off the end of a frame. Three faults apply only to inputs.
+    `split` sends a frame in two parts, and `merge` sends a frame together with the next frame (both only on byte
+    streams). `disconnect` resets the connection instead of sending the frame.
 
-    `only` is the direction with faults: "in" for inputs, "out" for outputs, "" for both.
+    `only` is "in" for faults on inputs, "out" for faults on outputs, or "" for faults on inputs and outputs.
 
-    `late` must be well below the bench's L: the oracle blames the system for anything later.
+    `late` must be well below the bench's latency L, since otf reports a failure if a message arrives later than L.
 
     >>> Faults(drop=0.1, only="in").drop
     0.1
@@ -99,7 +100,7 @@ class Faults:
             raise UsageError(message)
 
     def fault(self, planned: FaultPlan, port: str, way: str, number: int) -> str:
-        """Return what happens to a frame, "" for nothing."""
+        """Return the name of the fault that hits a frame, or "" if no fault hits the frame."""
         if planned.only is not None:
             return next((kind for kind in KINDS if f"{port} {way} {number} {kind}" in planned.only), "")
         if self.only not in {"", way}:

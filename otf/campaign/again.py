@@ -37,9 +37,9 @@ async def rerun(
     recorded: Header | None = None,
     on_event: OnEvent | None = None,
 ) -> PathResult:
-    """Drive the inputs among `events` again, on a fresh copy of the system; return the result.
+    """Drive the inputs among `events` again on a fresh copy of the system, and return the result of the path.
 
-    `rerun` sends the inputs in strict mode, or as in the trace, at most `burst` of the settings at once. If the system
+    `rerun` sends the inputs in strict mode, or as the trace shows, with at most `burst` inputs at once. If the system
     chooses differently this time, the model may no longer allow an input. `rerun` then skips the input; for a shrunk
     trace, it plans new inputs that lead to the same place. The result is inconclusive if inputs that the failure needs
     are missing. `recorded` is the header of the trace, from which otf injects the same faults again. `on_event` gets

@@ -45,11 +45,11 @@ from otf.trace.verdict import Verdict
 
 
 class Campaign:
-    """A campaign on one `bench`, with its `settings`; `summary` has the results so far, even after an interruption.
+    """A campaign on one `bench` with `settings`; `summary` contains the results so far, even after an interruption.
 
-    The `listener` hears of each event, path and failure. With n jobs, each job takes every n-th path, and learns from
-    the other jobs only after a fixed number of paths. So a seed and a number of jobs determine the paths, whatever the
-    speed of each job.
+    The campaign calls the `listener` for each event, path and failure. If there are n jobs, each job drives every n-th
+    path, and learns from other jobs only after a fixed number of paths. So the seed and the number of jobs determine
+    all paths, however fast each job is.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

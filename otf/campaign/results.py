@@ -20,14 +20,14 @@ STRICT: Final = ".strict.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class PathResult:
-    """The result of one path: its `number`, `verdict`, `trace`, and the number of its `steps`.
+    """The result of one path: the `number`, the `verdict`, the `trace`, and the number of `steps`.
 
-    `events` are the events of a path that failed, for the shrinker. `faults` are the injected faults, as the trace
-    records them. `unwritten` says why part of a failure's trace is missing. `silence` says how otf detected silence.
-    `seconds` is how long the path took. `short` is true if the path ended because the time was over. `passed` holds the
-    steps before the failure. `malformed` is the number of malformed inputs, for whose answers the model need not say
-    anything. `together` is the largest number of inputs in flight. `digest` is the digest of the trace. `heard` is true
-    if otf saw an output.
+    If the path failed, `events` lists its events for shrinking. `faults` are the injected faults, as the trace records
+    them. `unwritten` explains why part of a failure's trace is missing. `silence` describes how otf detected silence.
+    `seconds` is how long the path took. `short` is true if the path ended because the campaign's time was over.
+    `passed` lists the steps before the failure. `malformed` is the number of malformed inputs. `together` is the
+    largest number of inputs that were in flight at once. `digest` is the digest of the trace. `heard` is true if otf
+    saw an output.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -52,7 +52,7 @@ class PathResult:
     heard: bool = True
 
     def upto(self, failure: Failure | None) -> PathResult:
-        """Return the path up to one of its failures, for a path that continued after its first failure."""
+        """Return the part of the path up to one of its failures; a path may continue after its first failure."""
         if failure is None:
             return self
         after = self.events[failure.event :]
@@ -63,22 +63,22 @@ class PathResult:
 
     @property
     def excused(self) -> int:
-        """Return how many inputs of the path showed its failure or came after it."""
+        """Return the number of inputs from the step that showed the failure to the end of the path."""
         failure = self.verdict.failure
         return 0 if failure is None else self.steps - max(1, failure.step) + 1
 
     @property
     def guesses(self) -> bool:
-        """Return whether the failure came after a guess of the state, and may be due to a wrong guess."""
+        """Return whether otf had guessed the state before the failure, so that a wrong guess may have caused it."""
         return any(isinstance(event, Guess) for event in self.events)
 
     def is_longer(self, other: PathResult) -> bool:
-        """Return whether another path is preferable: it is shorter, or of equal length and earlier."""
+        """Return whether another path shows a failure better: it is shorter, or it is as long and came earlier."""
         return (self.steps, self.place) > (other.steps, other.place)
 
     @property
     def place(self) -> tuple[bool, int]:
-        """Return the place of the path in the campaign; the paths of saved failures come after all others."""
+        """Return the position of the path in the campaign; the paths of saved failures come last."""
         return self.trace.name.startswith("saved"), self.number
 
 
@@ -86,12 +86,12 @@ class PathResult:
 class Shrunk:
     """A shrunk failure: its `trace`, `steps` and `verdict`, and the cost of shrinking in `transitions` and `resets`.
 
-    otf drives the shrunk inputs `runs` times, and `rate` is the share of these that showed the failure. otf drives the
-    original inputs `tried` times, and `before` is their share. `rate` and `before` are 0 if the failure never showed
+    otf drives the shrunk path `runs` times; `rate` is the share of times that it failed. otf drives the original path
+    `tried` times; `before` is the share of times that it failed. `rate` and `before` are 0 if the failure never showed
     again; `trace` is then the original trace. `tried` is 0 if there was no time to drive the original inputs even once.
-    `minimal` is false if a budget or an interruption ended the search; `ended` says which. `events` are the events of
-    the trace. `others` are failures with other signatures that the search met, each with a trace. `program` is a pytest
-    test that shows the failure.
+    `minimal` is false if a budget or an interruption ended the search; `ended` contains the reason. `events` are the
+    events of the trace. `others` lists failures with other signatures that occurred during the search, each with a
+    trace. `program` is a pytest test that shows the failure.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -123,12 +123,12 @@ class Shrunk:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """A failure (`trace`) that an earlier campaign saved and otf drove again: `result` is the path that showed it.
+    """A failure that an earlier campaign saved as a `trace`, and that otf drove again; `result` is the new path.
 
     `result` is None if no path showed the failure. `signature` is the signature of the failure seen now. `known_issue`
-    describes the known issue that excuses the failure. `why` says why otf could not drive the trace again, for instance
-    because it no longer fits the bench. With a signature, `why` says why the result is undecided: the path failed while
-    the machine stalled.
+    describes the known issue that excuses the failure. `why` explains why otf could not drive the trace again, for
+    instance because the trace no longer fits the bench. If there is a `signature`, `why` explains why the result is
+    undecided, for instance because the machine stalled.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None
@@ -165,12 +165,12 @@ def tried_first(saved: Sequence[Retried]) -> str:
 
 @dataclass(slots=True)
 class FailureGroup:
-    """All failures of one kind, with its `signature`: the `first` path, the number of paths, and the `shrunk` trace.
+    """All failures of one kind: the `signature`, the `first` path, the number of paths, and the `shrunk` trace.
 
-    `count` is the number of paths. It is 0 if only a saved failure showed this kind, or a path that confirmed what
-    others showed `behind` a guess of the state. `tries` is how many strict re-runs it took until a failure of eager
-    mode showed again, 0 if none was needed. `shorter` is a later path with fewer steps. `unshrunk` says why there is no
-    shrunk trace; it is "" if none was wanted.
+    `count` is the number of paths that showed the failure. `count` is 0 if only a saved trace showed the failure, or
+    only a path that confirmed a failure after a guess of the state. `tries` is how often otf drove the path in strict
+    mode until a failure of eager mode occurred again. `shorter` is a later path with fewer steps. `unshrunk` explains
+    why there is no shrunk trace; `unshrunk` is "" if the settings ask for no shrinking.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict
@@ -190,7 +190,7 @@ class FailureGroup:
     behind: bool = False
 
     def meet(self, result: PathResult | None) -> None:
-        """Note another path with this failure; it may be shorter, or have a lower number although it ended later."""
+        """Add another path that shows the failure; the added path may be shorter, or may have begun earlier."""
         if result is None or result.verdict.failure is None:
             return
         if self._shortest.is_longer(result):
@@ -204,7 +204,7 @@ class FailureGroup:
 
     @property
     def result(self) -> FailureResult:
-        """Return the result of this kind of failure, which is the same in every kind of report."""
+        """Return the result of this kind of failure, from which otf makes every kind of report."""
         shortest: PathResult | Shrunk = self._shortest
         if self.shrunk is not None and self.shrunk.steps <= shortest.steps:
             shortest = self.shrunk

@@ -38,7 +38,7 @@ class NonconformanceError(AssertionError):
 
     @property
     def point(self) -> str:
-        """Return the failure, or the first of several, in one line that begins with what was seen."""
+        """Return one line that describes the first failure, beginning with the observation."""
         from otf.trace.explain import point
 
         first, *others = self.summary.failures.values()

@@ -130,11 +130,11 @@ class Settings:
 
     @property
     def lanes(self) -> int:
-        """Return the number of lanes of the campaign: how many paths run at the same time."""
+        """Return how many paths the campaign drives at the same time."""
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def lane_of(self, path: int) -> int:
-        """Return the lane that drives a path, and so the device that its failure may belong to."""
+        """Return the number of the lane that drives a path; each lane may have a device of its own."""
         return (path - 1) % self.lanes
 
     def __post_init__(self) -> None:
@@ -172,7 +172,7 @@ def _unless(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> I
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of `Settings` as optional keyword arguments: the type for `run` and for functions that call it."""
+    """The fields of `Settings` as optional keyword arguments, for typing functions that call `run`."""
 
     out: Path
     reference: str

@@ -64,14 +64,14 @@ ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk agai
 class Shrinker:
     """A `Shrinker` shrinks failing paths of one `bench`; `header` is the header of the traces that it writes.
 
-    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search, `progress` shows it, and
-    `spent` is how many seconds of the budget are already gone. `jobs` is how many candidates run at the same time, each
-    against its own copy of the system. `found` gets each shorter result, so that an interruption does not lose it.
-    `mode` is how otf drives candidates: in eager mode most run eagerly, and those that fail run again strictly; in
-    strict mode all run strictly. `where` lists the addresses of the system if they differ from the bench's (`otf run
-    --sut`); the pytest program repeats them. `confirmed` is true if the failing path is itself a strict re-run, so that
-    it need not run again. `scope` tells failures with the same signature apart: the search ignores candidates that show
-    another kind.
+    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search. The shrinker calls
+    `progress` after each step. `spent` is how many seconds of the budget are already used. `jobs` is how many
+    candidates otf drives at the same time, each on its own copy of the system. The shrinker calls `found` with each
+    shorter result, so that an interruption does not lose the result. `mode` is how otf drives candidates. If `mode` is
+    eager, otf drives most candidates in eager mode, and drives candidates that fail again in strict mode. `where` lists
+    the addresses of the system if they differ from the bench's (`otf run --sut`); the pytest program repeats them.
+    `confirmed` is true if otf has already confirmed the failure in strict mode. `scope` distinguishes failures with
+    equal signatures: the search ignores candidates that show another kind of failure.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -100,13 +100,14 @@ class Shrinker:
     found: OnShrunk | None = None
 
     async def run(self, failing: PathResult) -> Shrunk:
-        """Return the shortest trace found that shows the failure of a path, with the same signature.
+        """Search for a shorter path with the failure's signature, and return the shortest.
 
-        Unless `confirmed`, the original path runs again first, several times if it passes. If it never fails again, the
-        search ends, and its rate is 0. With several jobs, the original runs along with the first candidates, until one
-        of them shows the failure. Every candidate runs against a freshly started system. The result goes to
-        `….shrunk.jsonl` beside the original trace, and to a pytest program if the bench can be imported by name. `run`
-        raises UsageError for a path that did not fail, and ContactError if the system cannot be reached.
+        Unless `confirmed` is true, otf first drives the original path again, several times if the path passes. If the
+        original path never fails again, the search ends, and `rate` of the result is 0. If there are several jobs, otf
+        drives the original path and the first candidates at the same time. otf starts the system again for each
+        candidate. The result goes to `….shrunk.jsonl` beside the original trace, and to a pytest program if the bench
+        can be imported by name. `run` raises UsageError for a path that did not fail, and ContactError if the system
+        cannot be reached.
         """
         failure = failing.verdict.failure
         failing = failing.upto(failure)

@@ -104,7 +104,7 @@ class Summary(FailureKinds):
 
     @property
     def result(self) -> CampaignResult:
-        """Return the result of the campaign, which is the same in every kind of report."""
+        """Return the result of the campaign, from which otf makes every kind of report."""
         undecided: dict[str, list[PathResult]] = {}
         for each in sorted(self.inconclusive, key=lambda path: path.number):
             undecided.setdefault(each.verdict.why, []).append(each)
@@ -137,7 +137,7 @@ class Summary(FailureKinds):
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict: "fail" if any path failed, else "inconclusive" if any path was, else "pass"."""
+        """Return the verdict: "fail" if any path failed, "inconclusive" if any path was undecided, else "pass"."""
         return "fail" if any(each.result for each in self.saved) else self.result.verdict
 
     @property
@@ -153,10 +153,12 @@ class Summary(FailureKinds):
         known_issue: KnownIssueCount | None = None,
         driven: PathResult | None = None,
     ) -> None:
-        """Add the result of a path; `tries` strict re-runs confirmed its failure, and `result` is then the last one.
+        """Add the result of a path.
 
-        `known` is the signature of the same failure in strict mode. `known_issue` is the known issue that the failure
-        shows. `driven` is the path itself: its steps are part of the total, those of the re-runs are not.
+        If otf drove the path again to confirm its failure, `tries` is how often, and `result` the last result.
+
+        `known` is the signature of the failure in strict mode. `known_issue` is the known issue that the failure shows.
+        `driven` is the path as the campaign first drove it; only the steps of `driven` are added to the total.
         """
         driven = driven or result
         self.paths += 1
@@ -181,7 +183,7 @@ class Summary(FailureKinds):
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
     def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
-        """Add what failed on a path after its first failure; it needs confirmation, since otf guessed the state."""
+        """Add the later failures of a path; they need confirmation, since otf has guessed the state."""
         if (first := driven.verdict.failure) is None:
             return
         after, kinds = first.signature, self.kinds
@@ -207,7 +209,7 @@ class Summary(FailureKinds):
         )
 
     def taken_out(self, device: int, why: str) -> None:
-        """Note that a device stopped answering, and that otf no longer drives it."""
+        """Take note that a device stopped answering, and that otf no longer drives this device."""
         self.devices_out.append(f"device {device} was taken out, and others drove its paths: {why}")
 
     def unconfirmed(self) -> list[GuessedFailure]:
@@ -224,12 +226,12 @@ class Summary(FailureKinds):
         return [*left.values()]
 
     def kept(self, group: FailureGroup) -> list[Path]:
-        """Return the traces of a kind of failure that earlier campaigns saved, if they still show it."""
+        """Return the traces that earlier campaigns saved and that still show this kind of failure."""
         shown = ((each.trace, each.result.verdict.failure) for each in self.saved if each.result is not None)
         return [trace for trace, failure in shown if failure and self.kind_of(failure.signature) == group.signature]
 
     def conclude(self, *, timed: bool) -> None:
-        """Note if no path and no saved failure tested anything; `timed` is true if the campaign had a time limit."""
+        """Take note if the campaign has sent no input at all; `timed` is true if the campaign had a time limit."""
         driven = any(not each.why or each.known_issue for each in self.saved)
         if not self.steps and not driven:
             over = "the time was over before the first input, or " * timed
@@ -240,7 +242,7 @@ class Summary(FailureKinds):
             self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
-        """Note that a resumed campaign had nothing left to drive, so that its result is from an earlier day."""
+        """Take note that a resumed campaign had no paths left to drive, so that all its results are old."""
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:
@@ -249,7 +251,7 @@ class Summary(FailureKinds):
             self.untested = said
 
     def admit(self) -> None:
-        """Add the saved failures that still occur and that no path showed."""
+        """Add the saved failures that still occur and that no path of this campaign has shown."""
         for result in [each.result for each in self.saved if each.result is not None]:
             failure = result.verdict.failure
             self.unwritten += [result.unwritten] * bool(result.unwritten)
@@ -258,9 +260,9 @@ class Summary(FailureKinds):
 
 
 class Listener:
-    """A `Listener` hears what happens in a campaign; this class does nothing, and subclasses show progress.
+    """A campaign calls the methods of a `Listener` when something happens; write a subclass to show progress.
 
-    With several jobs, paths run at the same time: `number` identifies the path.
+    If the campaign has several jobs, it drives several paths at the same time, and `number` identifies the path.
 
     >>> import anyio
     >>> from pathlib import Path
@@ -278,25 +280,25 @@ class Listener:
     """
 
     def enabled(self, number: int, view: View) -> None:
-        """Take the inputs that a path may send next, with the possible states."""
+        """Called with the inputs that otf may send next on a path, and with the possible states."""
 
     def event(self, number: int, event: Event) -> None:
-        """Take an event of a path."""
+        """Called with each event of a path."""
 
     def path(self, result: PathResult, summary: Summary) -> None:
         """Take a finished path."""
 
     def confirming(self, number: int) -> None:
-        """Take a path that failed, before otf drives it again to confirm its failure."""
+        """Called with a path that failed, before otf drives the path again to confirm the failure."""
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
-        """Take a path that could not reach the system; otf drives it again after a pause in seconds."""
+        """Called with a path that could not reach the system; otf drives the path again after a pause in seconds."""
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
-        """Take a step of shrinking: the length so far, and the number of inputs sent so far."""
+        """Called after each step of shrinking, with the shortest length and the number of inputs sent so far."""
 
     def failure(self, group: FailureGroup) -> None:
-        """Take a kind of failure that is final: otf has shrunk it, or is not going to."""
+        """Called with a kind of failure when otf has shrunk the failure, or is not going to shrink it."""
 
 
 def callback(listener: Listener, name: Literal["event", "enabled"], number: int) -> Callable[[Any], None] | None:

@@ -25,9 +25,9 @@ NOTHING_NEW: Final = "nothing-new"
 class Coverage:
     """The parts of a model that paths have covered: `states`, `steps` (transitions), `pairs`, and `texts` (outputs).
 
-    `pairs` are the pairs of a state and an input. `graph` is the explored model, if it is whole: coverage is then a
-    share of it. `places` returns a state without its counters. The last step of a path counts as covered only if
-    another input is chosen after it.
+    `pairs` are the pairs of a state and an input. `graph` is the explored model, if exploration found all its states;
+    otf then reports coverage as a share of the model. `places` returns a state without its counters. otf records the
+    last step of a path as covered only if it chooses another input after this step.
 
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
@@ -45,11 +45,11 @@ class Coverage:
 
     @property
     def seen(self) -> int:
-        """Return the number of covered states, transitions and outputs together, which grows with everything new."""
+        """Return the sum of the numbers of covered states, transitions and outputs."""
         return len(self.states) + len(self.steps) + len(self.texts)
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
-        """Note that the input `chosen` led from one view to another."""
+        """Take note that the input `chosen` led from one view to another view."""
         self.states.update(now.places)
         if before is None or chosen is None:
             return
@@ -107,7 +107,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The coverage at which a campaign ends: a `share` (up to 1) of `what` (one of `KINDS`), or a `number` of them.
+    """The coverage at which a campaign ends: a `share` (up to 1) or a `number` of `what`, for instance of "states".
 
     If `what` is "nothing-new", the campaign ends after `number` seconds without a new state, transition or output.
     `Until` raises UsageError if the campaign can never reach the coverage.
@@ -124,7 +124,7 @@ class Until:
     number: float | None = None
 
     def check(self, graph: Graph, places: Uncounted | None = None) -> None:
-        """Raise UsageError if the model has fewer states, transitions or outputs than this goal asks for."""
+        """Raise UsageError if the goal asks for more states, transitions or outputs than the model has."""
         if self.what == NOTHING_NEW:
             return
         if self.what not in KINDS or not 0 < self.share <= 1:
@@ -156,8 +156,7 @@ def covering(
     """Return a strategy that also records its coverage; with `until`, the campaign ends once it has that coverage.
 
     A path ends as soon as it reaches `until`, and no path begins after that. `clock` returns seconds, for the goal
-    `nothing-new`. The time of this goal starts with the second question for it, since starting the system for the first
-    path may take long.
+    `nothing-new`.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name

@@ -55,11 +55,11 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A kind of strategy: its `name`, what it `says` about itself, and the `makers` of choosers for its paths.
+    """A kind of strategy: its `name`, a description (`says`), and `makers`, which return choosers for paths.
 
     The paths of a campaign use the `makers` in turn. `done` returns whether the strategy's goal is reached, so that the
-    campaign starts no more paths. `reached` is the goal of its paths: a function of a state. `req` has the requirements
-    that a path shows by reaching the goal.
+    campaign starts no more paths. `reached(state)` returns whether a path has reached its goal. `req` lists the
+    requirements that a path demonstrates when it reaches the goal.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -82,9 +82,9 @@ class StrategyKind:
 
 
 def weighted(weights: Weights) -> StrategyKind:
-    """Return the strategy that draws inputs by weight: a number for each class or value, or a function of the input.
+    """Return a strategy that draws inputs by weight: pass a number for each class or value, or a function of the input.
 
-    Inputs without a weight of their own have the weight 1; an input of weight 0 is never chosen.
+    If you give an input no weight, its weight is 1. otf never chooses an input of weight 0.
 
     >>> weighted({str: 3.0}).name
     'weighted'
@@ -93,7 +93,7 @@ def weighted(weights: Weights) -> StrategyKind:
 
 
 def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
-    """Return the strategy that goes to a state for which `reached` is true, then tries the least tried inputs.
+    """Return a strategy that goes to a state for which `reached` is true, and then sends the least tried inputs.
 
     A path decides the requirements `req` if, at some moment without inputs or outputs in flight, `reached` is true of
     every possible state.
@@ -108,8 +108,8 @@ def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKi
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends the given inputs, one list for each path.
 
-    The strategy skips an input that the model does not allow when its turn comes. With `skip=False`, the strategy
-    raises ModelError instead.
+    If the model does not allow the next input, the strategy skips the input; if `skip` is false, the strategy raises
+    ModelError.
 
     >>> script(["coin", "button"], ["button"]).name
     'script'
@@ -125,7 +125,7 @@ def _script_maker(path: Iterable[Any], *, skip: bool) -> Maker:
 
 
 def own(make: Callable[[], Chooser]) -> StrategyKind:
-    """Return the strategy of your own class, whose method `choose(view)` returns one of `view.specified`, or None.
+    """Return a strategy made from your own class; its method `choose(view)` returns one of `view.specified`, or None.
 
     Each path gets a new object of the class.
 
@@ -205,10 +205,10 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 
 @dataclass(slots=True)
 class Strategy:
-    """A strategy at work in one campaign, given by its `name` or as a `StrategyKind`.
+    """A strategy in one campaign, given by its `name` or as a `StrategyKind`.
 
     `kind` is the `StrategyKind` of the name. `mode` says which inputs the strategy may send. `seed` determines its
-    choices. `visits` has the numbers of visits, over all paths.
+    choices. `visits` counts how often all paths have sent each input in each state.
 
     >>> strategy = Strategy("random", "uioco", seed=1)
     >>> hasattr(strategy.path(1), "choose")
@@ -234,7 +234,7 @@ class Strategy:
         self.kind = known(self.name)
 
     def path(self, number: int) -> Chooser:
-        """Return the chooser of a path, counted from 1; an equal seed and number give equal choices."""
+        """Return the chooser for the path with a number, from 1; equal seeds and numbers lead to equal choices."""
         makers = self.kind.makers
         seed = f"{self.seed}/{number}"
         fresh = None if self.redraw is None else FreshValues(self.redraw, seed)

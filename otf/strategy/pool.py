@@ -204,9 +204,9 @@ def _counts() -> defaultdict[Node, defaultdict[Symbol, int]]:
 
 @dataclass(slots=True)
 class VisitCounts:
-    """The number of visits of each state (`states`), of trials of each input in it (`inputs`), and of uses of its type.
+    """How often the paths of a campaign have visited each state (`states`), and sent each input in it (`inputs`).
 
-    `actions` has the number of uses of each type of input.
+    `actions` counts how often otf has sent each type of input.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto

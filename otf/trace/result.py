@@ -225,7 +225,7 @@ class CampaignResult:
 
     @property
     def verdict(self) -> Outcome:
-        """Return the verdict: "fail" if any path failed, else "inconclusive" if any path was, else "pass"."""
+        """Return the verdict: "fail" if any path failed, "inconclusive" if any path was undecided, else "pass"."""
         if self.failures:
             return "fail"
         return "inconclusive" if self.inconclusive or self.trouble or self.interrupted or self.untested else "pass"
