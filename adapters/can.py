@@ -162,10 +162,10 @@ def can(
 
     The library python-can (the extra `can`) defines interfaces, channels and options; give options in the URL or as
     arguments. The bytes of a frame are those of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a
-    mask. A bus never ends: a system that has left the bus is silent. By default otf drops error frames, and a bus-off
-    controller is trouble. If `errors` is true, each error frame is an output, a `CanError`. Set `errors` of the codec
-    too, and let the model allow a `CanError` where the bus may be disturbed. `can` raises UsageError; opening the port
-    raises ContactError.
+    mask. A bus never ends: a system that has left the bus is silent. By default, otf drops error frames; if the
+    controller goes bus-off, the path is inconclusive. If `errors` is true, each error frame is an output, a `CanError`.
+    Set `errors` of the codec too, and let the model allow a `CanError` where the bus may be disturbed. `can` raises
+    UsageError for an invalid address; opening the port raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

@@ -136,8 +136,8 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
     `isotp.Address` for other kinds of addressing. `padding` is the byte that fills up frames. otf sends `stmin`
     (milliseconds) and `blocksize` to the system when it answers a first frame with flow control. If `fd` is true, otf
     sends and receives CAN FD frames. If a message is incomplete, out of order, or held up by flow control for `timeout`
-    seconds, otf records an `Undecodable` output. Sending may take `patience` seconds. `isotp` raises UsageError;
-    opening the port raises ContactError.
+    seconds, otf records an `Undecodable` output. Sending may take `patience` seconds. `isotp` raises UsageError for an
+    invalid address; opening the port raises ContactError.
 
     >>> isotp("isotp://virtual/test?tx=7e0&rx=7e8").kind
     'isotp'

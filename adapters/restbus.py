@@ -195,7 +195,7 @@ def restbus(
     a fault of otf, not of the system. The trace then records a stall, otf extends the time windows that are open, and
     the path goes on. If a failure follows within `memory` periods of the late message, the path is inconclusive, since
     the tested node may have noticed the late frame. If `memory` is `math.inf`, failures are inconclusive until the path
-    ends. `restbus` raises UsageError; opening the port raises ContactError.
+    ends. `restbus` raises UsageError for an invalid address or message; opening the port raises ContactError.
 
     >>> engine = CyclicMessage([bytes.fromhex("0000001001000000ff")], every=0.1)
     >>> restbus("can://virtual/test", {"engine": engine}).kind

@@ -45,8 +45,8 @@ class Lasting:
 class Life:
     """How otf prepares a system before each path and cleans up after it; every part is optional. Times are in seconds.
 
-    The parts act in the order of the attributes below. After a path, otf closes the ports, and stops the server with
-    everything that it started. If the server ends before the path begins, or if another process holds its ports, the
+    otf uses the parts in the order of the attributes below. After a path, otf closes the ports, and stops the server
+    with its child processes. If the server ends before the path begins, or if another process holds its ports, the
     start has failed. A failure of a part is trouble with the test bed, not a failure of the system: otf repeats the
     start as often as the bench's `retries` says. If all retries fail, a campaign that has already driven paths tries
     again after pauses; if that fails too, the campaign is inconclusive.
@@ -72,9 +72,9 @@ class Life:
             paths take turns. If the reset fails, otf starts the server again.
         power: The hook that cycles the power if starting a kept server again fails, too.
         power_cycles: How often otf may use `power` in the life of the bench.
-        speed: How many times as fast as real time the system's clocks run, under libfaketime. It applies to `server`
-            and to the processes that the ports start, not to hooks. The quiescence time, R and the model's time
-            windows are in the system's seconds; L is in real seconds. otf rejects a system whose clocks it cannot
+        speed: How many times as fast as real time the system's clocks run, under libfaketime. `speed` applies to
+            `server` and to the processes that the ports start, not to hooks. The quiescence time, R and the model's
+            time windows are in the system's seconds; L is in real seconds. otf rejects a system whose clocks it cannot
             change.
         recording: The program that records each path of a campaign, of a re-run and of `otf step`.
         snapshot: The saved state of a machine in QEMU, from which paths begin; the server then lives on. otf uses

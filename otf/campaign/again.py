@@ -40,10 +40,11 @@ async def rerun(
     """Drive the inputs among `events` again on a fresh copy of the system, and return the result of the path.
 
     `rerun` sends the inputs in strict mode, or as the trace shows, with at most `burst` inputs at once. If the system
-    chooses differently this time, the model may no longer allow an input. `rerun` then skips the input; for a shrunk
-    trace, it plans new inputs that lead to the same place. The result is inconclusive if inputs that the failure needs
-    are missing. `recorded` is the header of the trace, from which otf injects the same faults again. `on_event` gets
-    each event. `rerun` raises ContactError if the system cannot be reached, and ModelError if the model is broken.
+    chooses differently this time, the model may no longer allow an input. `rerun` skips an input that the model does
+    not allow; for a shrunk trace, `rerun` plans other inputs that lead to the state. The result is inconclusive if
+    inputs that the failure needs are missing. `recorded` is the header of the trace, which lists the faults that otf
+    injects again. `on_event` gets each event. `rerun` raises ContactError if the system cannot be reached, and
+    ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path

@@ -48,8 +48,8 @@ class Campaign:
     """A campaign on one `bench` with `settings`; `summary` contains the results so far, even after an interruption.
 
     The campaign calls the `listener` for each event, path and failure. If there are n jobs, each job drives every n-th
-    path, and learns from other jobs only after a fixed number of paths. So the seed and the number of jobs determine
-    all paths, however fast each job is.
+    path, and learns from other jobs only after a fixed number of paths. Therefore the seed and the number of jobs
+    determine all paths, however fast each job is.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

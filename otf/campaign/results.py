@@ -26,8 +26,8 @@ class PathResult:
     them. `unwritten` explains why part of a failure's trace is missing. `silence` describes how otf detected silence.
     `seconds` is how long the path took. `short` is true if the path ended because the campaign's time was over.
     `passed` lists the steps before the failure. `malformed` is the number of malformed inputs. `together` is the
-    largest number of inputs that were in flight at once. `digest` is the digest of the trace. `heard` is true if otf
-    saw an output.
+    largest number of inputs that were in flight at once. `digest` is a hash of the trace. `heard` is true if otf saw an
+    output.
 
     >>> from pathlib import Path
     >>> from otf.trace import Verdict
@@ -125,10 +125,10 @@ class Shrunk:
 class Retried:
     """A failure that an earlier campaign saved as a `trace`, and that otf drove again; `result` is the new path.
 
-    `result` is None if no path showed the failure. `signature` is the signature of the failure seen now. `known_issue`
-    describes the known issue that excuses the failure. `why` explains why otf could not drive the trace again, for
-    instance because the trace no longer fits the bench. If there is a `signature`, `why` explains why the result is
-    undecided, for instance because the machine stalled.
+    `result` is None if no path showed the failure. `signature` is the signature of the failure that the new path
+    showed. `known_issue` describes the known issue that excuses the failure. `why` explains why otf could not drive the
+    trace again, for instance because the trace no longer fits the bench. If there is a `signature`, `why` explains why
+    the result is undecided, for instance because the machine stalled.
 
     >>> from pathlib import Path
     >>> Retried(Path("saved/a.jsonl"), why="the bench has no input 'tea'").result is None

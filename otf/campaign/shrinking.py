@@ -105,9 +105,9 @@ class Shrinker:
         Unless `confirmed` is true, otf first drives the original path again, several times if the path passes. If the
         original path never fails again, the search ends, and `rate` of the result is 0. If there are several jobs, otf
         drives the original path and the first candidates at the same time. otf starts the system again for each
-        candidate. The result goes to `….shrunk.jsonl` beside the original trace, and to a pytest program if the bench
-        can be imported by name. `run` raises UsageError for a path that did not fail, and ContactError if the system
-        cannot be reached.
+        candidate. otf writes the shrunk trace to `….shrunk.jsonl` beside the original trace, and a pytest program if
+        the bench can be imported by name. `run` raises UsageError for a path that did not fail, and ContactError if the
+        system cannot be reached.
         """
         failure = failing.verdict.failure
         failing = failing.upto(failure)

@@ -141,9 +141,9 @@ def lossy(
 ) -> Spec[State, Input]:
     """Return the spec of a system behind a network that loses messages.
 
-    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
-    a model with one port does not need it. If the network loses an input, the system does nothing. The network may lose
-    each output independently of other outputs. `lossy` raises UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port(message)` returns the port of a
+    message; omit `port` if the model has one port. If the network loses an input, the system does nothing. The network
+    may lose each output independently of other outputs. `lossy` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -166,11 +166,11 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of a system behind a network that duplicates messages: each message may come `copies` more times.
 
-    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
-    a model with one port does not need it. A copy of a message arrives at once, or before the system takes more than
-    `late` further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that
-    port. To keep the number of states small, the spec may allow any number of copies. `duplicating` raises UsageError
-    if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port(message)` returns the port of a
+    message; omit `port` if the model has one port. A copy of a message arrives at once, or before the system takes more
+    than `late` further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to
+    that port. To keep the number of states small, the spec may allow any number of copies. `duplicating` raises
+    UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
@@ -195,10 +195,10 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
 ) -> Spec[Any, Input]:
     """Return the spec of a system behind a network that delays some messages, so that later messages overtake them.
 
-    `inputs` and `outputs` name the ports whose messages pass through the network. `port` returns the port of a message;
-    a model with one port does not need it. The network loses no messages. A delayed message arrives before the system
-    takes more than `late` further inputs. If you pass `delay`, a delayed message also arrives within `delay` seconds.
-    `reordering` raises UsageError if no ports are named.
+    `inputs` and `outputs` name the ports whose messages pass through the network. `port(message)` returns the port of a
+    message; omit `port` if the model has one port. The network loses no messages. A delayed message arrives before the
+    system takes more than `late` further inputs. If you pass `delay`, a delayed message also arrives within `delay`
+    seconds. `reordering` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto
     >>> spec = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])

@@ -90,12 +90,13 @@ class Chooser(Protocol):
 class Barrier:
     """A barrier has a ping for each port: an input that the system answers without changing its state.
 
-    `pings` maps each port to its ping. `pong(port, output)` returns whether an output is the answer to a ping. Use a
-    barrier only if a port without a ping sends no spontaneous outputs, since no answer proves such a port quiet. The
-    model must mention neither pings nor their answers.
+    `pings` maps each port to its ping. `pong(port, output)` returns whether an output is the answer to a ping. A port
+    without a ping must send no spontaneous outputs, since otf cannot know whether the port is quiet. The model must
+    mention neither pings nor their answers.
 
     If `pings` is empty, `pong(port, output)` returns whether an output ends the system's answer, as a shell's prompt
-    does. The system must then send nothing before the first input, nor between such an output and the next input.
+    does. If `pings` is empty, the system must send nothing before the first input, nor between the end of an answer and
+    the next input.
 
     >>> barrier = Barrier({"tcp": b"ping"}, lambda port, output: output == b"pong")
     >>> barrier.pong("tcp", b"pong")

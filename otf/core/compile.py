@@ -61,7 +61,7 @@ class Routes:
     def only(self, what: str, written: str = "on(port, …)") -> str:
         """Return the bench's only output port, for an item that does not name a port.
 
-        Raise ModelError if there are several.
+        Raise ModelError if the bench has several output ports.
 
         The error's message contains the example `written`, which shows how to name the port.
         """

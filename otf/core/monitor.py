@@ -35,9 +35,9 @@ class Monitor:
     `tell` judges the next event, and returns None or the verdict on the path, which is also in `verdict`. `end` returns
     the verdict if the path ended before `tell` found one. `oracle` contains the model. `events` is the number of events
     passed to `tell`. `step` is the current step, from which otf makes the text of a failure. `explainer` searches for
-    explanations of an event, and `lookahead` says how many spontaneous outputs it assumes to be in flight. `belief`
-    holds the possible states, and `ledger` holds facts about the inputs sent. `requirements` holds the requirements
-    that the last event may prove. `slack` is how many seconds late otf may have seen an event.
+    explanations of an event, and `lookahead` decides how many spontaneous outputs may be in flight. `belief` holds the
+    possible states, and `ledger` holds facts about the inputs sent. `requirements` holds the requirements that the last
+    event may prove. `slack` is how many seconds late otf may have seen an event.
 
     >>> from otf.core import Model
     >>> from otf.spec import Spec, goto

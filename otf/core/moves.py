@@ -30,8 +30,8 @@ class Limits:
     `hypotheses` is how many possible states the monitor keeps. `most` (five times `hypotheses`) bounds the possible
     states until the next quiescence, which may rule many of them out. `spontaneous` is how many spontaneous outputs in
     flight on one port the monitor follows at first. If `spontaneous` outputs cannot explain what came, the monitor
-    follows up to `ahead`: no system may have more in flight. `work` is how many moves one search considers at most; the
-    default takes less than half a second of CPU.
+    follows up to `ahead` outputs; otf assumes that there are never more. `work` is how many moves one search considers
+    at most; the default takes less than half a second of CPU.
 
     >>> Limits(spontaneous=1).hypotheses
     2000

@@ -68,7 +68,7 @@ class Oracle:
         return found
 
     def for_guesses(self) -> Oracle:
-        """Return an oracle for a path that continues from a guess: one possible state must specify an input."""
+        """Return an oracle for a path that continues from a guess: otf may send what one possible state specifies."""
         found = self._deeper.setdefault(GUESSING, self)
         if found is self and self.relation == "uioco":
             found = self._deeper[GUESSING] = replace(self, relation="guess")
@@ -110,7 +110,7 @@ class Oracle:
     def silence_of(self, node: Node, inp: Symbol) -> Hashable:
         """Return the key under which otf remembers that silence followed a transition.
 
-        Raises ModelError if the user's function raises an exception.
+        Raises ModelError if `silence_key` raises an exception.
         """
         if self.silence_key is None:
             return node, inp

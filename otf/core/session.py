@@ -32,8 +32,9 @@ class Session:
 
     `flood` is the largest number of outputs in a row, with no input or quiescence between them; outputs that the model
     requires do not count. Beyond `flood` outputs or 64 MiB, the path ends with a verdict, because a system that never
-    stops sending must not hold up otf forever. With a `barrier`, pings prove quiescence, and otf does not wait for it.
-    If `goes_past` returns true for a failure, the path continues from a guess of the state once the system is silent.
+    stops sending must not hold up otf forever. If there is a `barrier`, otf sends pings instead of waiting for
+    quiescence. If `goes_past` returns true for a failure, the path continues from a guess of the state once the system
+    is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

@@ -153,10 +153,10 @@ class Until:
 def covering(
     kind: StrategyKind, coverage: Coverage, until: Until | None = None, clock: Callable[[], float] | None = None
 ) -> StrategyKind:
-    """Return a strategy that also records its coverage; with `until`, the campaign ends once it has that coverage.
+    """Return a strategy that records its coverage; if you pass `until`, the campaign ends at this coverage.
 
-    A path ends as soon as it reaches `until`, and no path begins after that. `clock` returns seconds, for the goal
-    `nothing-new`.
+    A path ends as soon as it reaches `until`, and no path begins after that. `clock()` returns the time in seconds,
+    which the goal `nothing-new` needs.
 
     >>> from otf.strategy.kinds import script
     >>> covering(script(["press"]), Coverage()).name

@@ -207,7 +207,7 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 class Strategy:
     """A strategy in one campaign, given by its `name` or as a `StrategyKind`.
 
-    `kind` is the `StrategyKind` of the name. `mode` says which inputs the strategy may send. `seed` determines its
+    `kind` is the `StrategyKind` of the name. `mode` decides which inputs the strategy may send. `seed` determines its
     choices. `visits` counts how often all paths have sent each input in each state.
 
     >>> strategy = Strategy("random", "uioco", seed=1)
