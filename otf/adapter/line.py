@@ -74,7 +74,7 @@ class Line(Protocol):
         ...
 
     def receive(self) -> list[Arrival]:
-        """Return what has arrived, in order and a bounded number at a time; return [] if nothing has arrived."""
+        """Return a bounded number of arrivals, in their order; return an empty list if nothing has arrived."""
         ...
 
     def remarks(self) -> list[str]:
@@ -127,7 +127,7 @@ class Packing(Protocol):
     """A line over a byte stream, on which frames can be sent in parts, or several at once."""
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError."""
+        """Return the bytes that otf sends for one frame. Raises CodecError."""
         ...
 
     async def push(self, raw: bytes) -> None:

@@ -195,7 +195,7 @@ class StreamLine:
         return self.push(self._framer.pack(data))
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError."""
+        """Return the bytes that otf sends for one frame. Raises CodecError."""
         return self._framer.pack(data)
 
     async def push(self, raw: bytes) -> None:

@@ -37,7 +37,7 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
     is_late: Callable[[], bool] | None = None,
     progress: Progress | None = None,
 ) -> Graph:
-    """Return the graph of a spec: the states and transitions within the bounds.
+    """Return the graph of a spec: its states and transitions, within the bounds that you pass.
 
     `limit` bounds the number of states, and `depth` bounds the number of steps from the initial state. The search ends
     when the function `is_late()` returns true. `explore` skips each state for which the function `states(state)`

@@ -29,7 +29,7 @@ class Counted(Buffered):
         self._skip = 0
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be a frame."""
+        """Return the bytes that otf sends for one frame. Raises CodecError if `data` cannot be a frame."""
         return self._pack(data)
 
     def feed(self, chunk: bytes) -> list[Frame]:

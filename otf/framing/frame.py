@@ -59,7 +59,7 @@ class Framer(Protocol):
         ...
 
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be a frame."""
+        """Return the bytes that otf sends for one frame. Raises CodecError if `data` cannot be a frame."""
         ...
 
     def feed(self, chunk: bytes) -> list[Frame]:
@@ -137,7 +137,7 @@ class Cutter(Buffered, ABC):
 
     @abstractmethod
     def pack(self, data: bytes) -> bytes:
-        """Return the bytes of one frame on the wire. Raises CodecError if `data` cannot be one."""
+        """Return the bytes that otf sends for one frame. Raises CodecError if `data` cannot be one."""
 
     @abstractmethod
     def find(self, buffer: bytearray, looked: int) -> FrameBounds | None:

@@ -1,7 +1,6 @@
-"""Logical properties: functions from values to True or False, which `check` tests systematically.
+"""Logical properties: functions that return True or False for their arguments, and that `check` tests systematically.
 
-The quantifiers `for_all` and `exists` try values in order, until a value decides or the allowed number of tests is used
-up.
+The quantifiers `for_all` and `exists` try values in order, until a value decides or the number of tests is reached.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ class Implies(Property):
 def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
     """Return the property "if `condition` holds, then `part` holds".
 
-    `check` rejects values for which the condition is false: rejected values are not tests. Write `lambda: ...` for a
+    `check` rejects values for which the condition is false, and does not count them as tests. Write `lambda: ...` for a
     `part` that can be evaluated only if the condition holds.
 
     >>> from otf.logic import check

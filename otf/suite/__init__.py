@@ -34,11 +34,11 @@ Made = tuple[list[Word], tuple[str, ...]]
 class Method:
     """A method with which `suite` computes a test suite.
 
-    `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes. `base` names
-    the machine from which the method computes a suite: "specified", "complete_machine" or "minimal". `complete` is true
-    if the suite finds every wrong system that has no more states than allowed. `extra` is true if the method accepts a
-    number of extra states. `wider` is true if the suites also find some wrong systems with more states
-    (k-A-completeness).
+    `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes on the suite's
+    limits. `base` names the machine from which the method computes a suite: "specified", "complete_machine" or
+    "minimal". `complete` is true if the suite finds every wrong system that has no more states than allowed. `extra` is
+    true if the method accepts a number of extra states. `wider` is true if the suites also find some wrong systems with
+    more states (k-A-completeness).
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
