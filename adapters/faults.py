@@ -72,10 +72,10 @@ class FaultyLine:
             return Place(hidden="faults are injected, and what is held back for them is not seen")
         return found
 
-    def unsent(self) -> int:
+    def under_way(self) -> int:
         """Return how much is still in transit: frames held up, and bytes below. Raises OSError if hidden."""
         held = len(self._held) + len(self._queue) + len(self._waiting) + self._released
-        return held + (self._inner.unsent() if isinstance(self._inner, Delaying) else 0)
+        return held + (self._inner.under_way() if isinstance(self._inner, Delaying) else 0)
 
     def lost(self) -> str:
         """Return what the underlying line has lost of its own accord."""

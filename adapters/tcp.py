@@ -11,7 +11,7 @@ from ssl import SSLContext, SSLSocket, create_default_context
 from typing import Final, TypeAlias
 
 from otf.adapter import Port
-from otf.adapter.observed_rest.place import Place, Unsent
+from otf.adapter.observed_rest.place import Place, UnderWay
 from otf.adapter.socket import OpenSocket, SocketLine, encrypted, reading, say_the_end, writing
 from otf.adapter.socket.connection import (
     LOOKUP,
@@ -44,7 +44,7 @@ class TcpLine(SocketLine):
     While there is a connection, `address` is the (host, port) of our side, `peer` that of the other.
     """
 
-    _unsent: Unsent | None = None
+    _under_way: UnderWay | None = None
 
     def reader(self, sock: socket.socket) -> Callable[[], bytes]:
         """Set up the socket, and return a function that reads it."""
@@ -79,7 +79,7 @@ class TcpLine(SocketLine):
         super().close()
 
     def _forget(self) -> None:
-        unsent, self._unsent = self._unsent, None
+        unsent, self._under_way = self._under_way, None
         if unsent is not None:
             unsent.close()
 
@@ -87,17 +87,17 @@ class TcpLine(SocketLine):
         """Return that the other end is the process that holds the address of the peer."""
         return Place() if self._socket is None else Place(transport="tcp", address=self.peer)
 
-    def unsent(self) -> int:
-        """Return how many bytes the peer has written that have not arrived. Raises OSError if that is hidden."""
+    def under_way(self) -> int:
+        """Return how many bytes the peer has not read, or wrote and have not arrived. Raises OSError if hidden."""
         if self._socket is None:
             return 0
         try:
-            self._unsent = self._unsent or Unsent(self._socket)
+            self._under_way = self._under_way or UnderWay(self._socket)
         except OSError as error:
             if error.errno == errno.ENOTCONN:
                 return 0  # it was reset, which is still unread
             raise
-        return self._unsent.bytes()
+        return self._under_way.bytes()
 
     def _more(self) -> None:
         self._wake()

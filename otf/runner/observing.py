@@ -36,6 +36,7 @@ PROMPT: Final = 6
 FIRST: Final = 0.00005  # seconds until the look after these; the pause grows by as much with each look …
 LONGEST: Final = 0.001  # … up to this
 ENDLESS: Final = 30.0  # seconds without a rest, after which none is expected any more
+UNREAD: Final = 3.0  # seconds: ngircd, which limits its clients, reads a line 2 s late; a server that hangs never does
 BUSY: Final = 0.25  # seconds of computing that are always waited for
 SHARED: Final = "other runs drive the same processes, which did not rest within the quiescence time"
 MOST: Final = 16  # runs that observe at once: with more, looking takes longer than waiting
@@ -234,7 +235,8 @@ class Observer:
 
     def _all_arrived(self) -> bool:
         # checks first for what was written but has not arrived: what arrives meanwhile is seen at the ports afterwards
-        on_its_way = any(line.unsent() for line in self._delaying)
+        patient = time.monotonic() - self._began < UNREAD
+        on_its_way = patient and any(line.under_way() for line in self._delaying)
         return self._wire.empty() and not on_its_way
 
     def _hurry(self, now: float) -> None:

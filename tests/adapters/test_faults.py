@@ -113,10 +113,10 @@ def test_what_is_held_up_is_under_way(way: str, kind: str) -> None:
                 assert isinstance(line, FaultyLine)
                 await line.send(b"a")
                 line.receive()
-                under_way = [line.unsent()]
+                under_way = [line.under_way()]
                 await anyio.sleep(1)
                 line.receive()
-                return [*under_way, line.unsent()]
+                return [*under_way, line.under_way()]
 
     assert anyio.run(run, backend="trio", backend_options={"clock": MockClock(autojump_threshold=0)}) == [1, 0]
 

@@ -312,4 +312,4 @@ async def test_a_connection_that_was_reset_holds_nothing_back() -> None:
     async with pair() as (line, peer):
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         peer.close()
-        assert line.unsent() == 0
+        assert line.under_way() == 0

@@ -1,4 +1,4 @@
-"""The other end of a line: its place, if the line knows that, and how many of its bytes have not arrived yet."""
+"""The other end of a line: its place, if the line knows that, and the bytes that wait in the kernel between them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Placed(Protocol):
 
 @runtime_checkable
 class Delaying(Protocol):
-    """A line whose bytes may wait in the kernel after the system has written them."""
+    """A line whose bytes may wait in the kernel after one end has written them."""
 
-    def unsent(self) -> int:
-        """Return how many bytes the system wrote that have not arrived. Raises OSError if that is hidden."""
+    def under_way(self) -> int:
+        """Return how many bytes the system has not read, or wrote and have not arrived. Raises OSError if hidden."""
         ...
 
 
@@ -68,11 +68,12 @@ _ERROR: Final = 2
 _ADDRESS: Final = 16  # bytes, for both families
 
 
-class Unsent:
-    """The other end of a TCP connection on this machine: what it wrote may wait for a timer of the kernel.
+class UnderWay:
+    """The other end of a TCP connection on this machine: what it wrote, and what it is to read, may wait in the kernel.
 
-    Pacing (BBR), Nagle's algorithm and TCP_CORK all hold bytes back after the call that writes them. `sock` is our end.
-    Raises OSError if the other end cannot be seen.
+    Pacing (BBR), Nagle's algorithm and TCP_CORK all hold bytes back after the call that writes them. A server that
+    limits the rate of its clients, such as ngircd, leaves their next line unread for seconds. `sock` is our end. Raises
+    OSError if the other end cannot be seen.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -91,7 +92,7 @@ class Unsent:
             raise
 
     def bytes(self) -> int:
-        """Return how many bytes were written there but have not arrived; 0 if the connection is gone."""
+        """Return how many bytes are unread there, or written there and not here; 0 if the connection is gone."""
         self._netlink.sendto(self._question, (0, 0))
         answer = self._netlink.recv(4096)
         _, kind, *_ = _HEADER.unpack_from(answer)
@@ -102,7 +103,8 @@ class Unsent:
             raise OSError(-code, "the kernel does not tell about its sockets")
         if answer[_STATE_AT] == _LISTENS:
             return 0  # the connection has been closed; the queue of the listening socket is a different one
-        return int(_QUEUES.unpack_from(answer, _QUEUES_AT)[2])
+        _, unread, unsent = _QUEUES.unpack_from(answer, _QUEUES_AT)
+        return int(unread + unsent)
 
     def close(self) -> None:
         """Close the netlink socket."""

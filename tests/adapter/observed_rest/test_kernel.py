@@ -14,7 +14,7 @@ import pytest
 from otf.adapter.observed_rest import owners as owners_of
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
 from otf.adapter.observed_rest.owners import OURS, adopting, ended, everybody, holders, owners, started, starting
-from otf.adapter.observed_rest.place import Place, Unseen, Unsent
+from otf.adapter.observed_rest.place import Place, Unseen, UnderWay
 from otf.adapter.observed_rest.process import Process
 from otf.adapter.observed_rest.sockets import is_local, outside, rows, shown
 from otf.adapter.observed_rest.system import MOST, Orphans, Rest, SystemProcesses
@@ -329,12 +329,25 @@ def test_what_the_system_has_written_and_did_not_arrive_is_counted() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as ours:
         theirs, _ = server.accept()
         with theirs:
-            unsent = Unsent(ours)
-            assert unsent.bytes() == 0
+            under_way = UnderWay(ours)
+            assert under_way.bytes() == 0
             theirs.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
             theirs.send(b"held")
-            assert unsent.bytes() == 4
-        unsent.close()
+            assert under_way.bytes() == 4
+        under_way.close()
+
+
+def test_what_the_system_has_not_read_is_counted() -> None:
+    """A server that makes its clients wait leaves their next line in its kernel."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as ours:
+        theirs, _ = server.accept()
+        with theirs:
+            under_way = UnderWay(ours)
+            ours.send(b"JOIN #a")
+            assert under_way.bytes() == 7
+            theirs.recv(100)
+            assert under_way.bytes() == 0
+        under_way.close()
 
 
 def test_the_port_of_a_listening_system_is_no_connection() -> None:
@@ -342,13 +355,13 @@ def test_the_port_of_a_listening_system_is_no_connection() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
         with socket.create_connection(server.getsockname()) as ours:
             theirs, _ = server.accept()
-            unsent = Unsent(ours)
+            under_way = UnderWay(ours)
             ours.shutdown(socket.SHUT_WR)
             theirs.recv(1)
             theirs.close()
             ours.recv(1)
-            assert unsent.bytes() == 0
-        unsent.close()
+            assert under_way.bytes() == 0
+        under_way.close()
 
 
 class _At:

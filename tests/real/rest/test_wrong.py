@@ -19,7 +19,7 @@ import pytest
 from otf.adapter.observed_rest import process
 from otf.adapter.observed_rest.calls import NEVER
 from otf.adapter.observed_rest.owners import ended, started
-from otf.adapter.observed_rest.place import Unsent
+from otf.adapter.observed_rest.place import UnderWay
 from otf.adapter.observed_rest.system import SystemProcesses
 from otf.adapter.observed_rest.threads import ASLEEP, Thread, ThreadReading, Tid, Wake
 from otf.runner.observing import Stillness
@@ -214,11 +214,11 @@ def in_two_writes() -> Generator[tuple[int, socket.socket]]:
 
 def torn(pid: int, sock: socket.socket, *, asks: bool) -> int:
     """Ask many times; return how often half of the answer was missing at the rest."""
-    half, unsent, system = 0, Unsent(sock), SystemProcesses([pid])
+    half, under_way, system = 0, UnderWay(sock), SystemProcesses([pid])
     came = bytearray()
 
     def quiet() -> bool:
-        held = asks and unsent.bytes()
+        held = asks and under_way.bytes()
         # without it a connection begins with quick acknowledgements all the same
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, int(asks))
         with suppress(BlockingIOError):
@@ -236,7 +236,7 @@ def torn(pid: int, sock: socket.socket, *, asks: bool) -> int:
             time.sleep(0.06)
             quiet()
     system.close()
-    unsent.close()
+    under_way.close()
     return half
 
 
