@@ -14,7 +14,7 @@ import pytest
 from otf.adapter.observed_rest import owners as owners_of
 from otf.adapter.observed_rest.attach import attached, detours, examine, unfit
 from otf.adapter.observed_rest.owners import OURS, adopting, ended, everybody, holders, owners, started, starting
-from otf.adapter.observed_rest.place import Place, Unseen, UnderWay
+from otf.adapter.observed_rest.place import Place, UnderWay, Unseen
 from otf.adapter.observed_rest.process import Process
 from otf.adapter.observed_rest.sockets import is_local, outside, rows, shown
 from otf.adapter.observed_rest.system import MOST, Orphans, Rest, SystemProcesses
