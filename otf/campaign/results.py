@@ -168,9 +168,9 @@ class FailureGroup:
     """All failures of one kind: the `signature`, the `first` path, the number of paths, and the `shrunk` trace.
 
     `count` is the number of paths that showed the failure. `count` is 0 if only a saved trace showed the failure, or
-    only a path that confirmed a failure after a guess of the state. `tries` is how often otf drove the path in strict
-    mode until a failure of eager mode occurred again. `shorter` is a later path with fewer steps. `unshrunk` explains
-    why there is no shrunk trace; `unshrunk` is "" if the settings ask for no shrinking.
+    only a path that confirmed a failure `behind` a guess of the state. `tries` is how often otf drove the path in
+    strict mode until a failure of eager mode occurred again. `shorter` is a later path with fewer steps. `unshrunk`
+    explains why there is no shrunk trace; `unshrunk` is "" if the settings ask for no shrinking.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict

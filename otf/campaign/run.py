@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class NonconformanceError(AssertionError):
-    """A campaign found that the system does not conform; the message explains each failure.
+    """A campaign found that the system does not conform; the message explains each failure of the `summary`.
 
     >>> import tempfile
     >>> from otf.models.coffee import bench
@@ -48,7 +48,8 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign reached the system, but could not decide on pass or fail; the message lists the reasons."""
+    """A campaign reached the system, but could not decide on its verdict; the message lists reasons from the
+    `summary`."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 

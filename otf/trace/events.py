@@ -123,7 +123,7 @@ Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The output that stands for a port's closing; a spec that expects a port to close yields `on(port, Ended)`.
+    """The output that means that a port closed, because of `reason`; a spec that expects it yields `on(port, Ended)`.
 
     >>> Ended("end of stream") == Ended("end of stream")
     True
