@@ -48,8 +48,7 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign reached the system, but could not decide on its verdict; the message lists reasons from the
-    `summary`."""
+    """A campaign reached the system, but could not decide; the message lists the reasons in the `summary`."""
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 
