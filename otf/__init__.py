@@ -1,11 +1,12 @@
 """otf tests a running system against a model of it, on the fly.
 
-The model is a function (`Spec`, `goto`). A `Bench` puts it together with the ports of the system. `run` drives the
-system, and raises if it does something that the model does not allow.
+The model is a function (`Spec`, `goto`). A `Bench` combines the model with the ports of the system. `run` drives the
+system, and raises an exception if the system does something that the model does not allow.
 
-These are the names that nearly every test needs. The parts of benches (`Life`, `Barrier`, `PortAction`, `lossy`, …) are
-in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`. Events and verdicts are in `otf.trace`, logical
-connectives in `otf.logic`, and shipped models in `otf.models`. To test your own codecs and adapters, use `otf.testing`.
+The package `otf` exports the names that nearly every test needs. The parts of benches (`Life`, `Barrier`, `PortAction`,
+`lossy`, …) are in `otf.adapter`, adapters in `otf.adapters`, framings in `otf.framing`. Events and verdicts are in
+`otf.trace`, logical connectives in `otf.logic`, and shipped models in `otf.models`. To test your own codecs and
+adapters, use `otf.testing`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The exceptions of otf, for instance for a wrong call or a broken model; each class has an exit status for the shell.
 
-If a system does not conform, otf raises no exception while it drives the system; it returns a verdict with the reason.
+If a system does not conform, otf raises no exception while it drives the system, but returns a verdict with the reason.
 The errors of this module end a command: the call was wrong, the model is broken, or otf cannot read a trace or reach
 the system. Each message says what happened, where, what was possible and what to do.
 """

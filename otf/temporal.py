@@ -54,8 +54,8 @@ _WEAK: Final[set[Kind]] = {"always", "throughout", "release", "last"}  # the end
 class Formula:
     """A temporal property, for instance from `always`; combine properties with `&` (and), `|` (or) and `~` (not).
 
-    `kind` is the property's operator, and `parts` are the operands. `atom` tests a step. `steps` is the number of steps
-    of `within`.
+    `kind` is the property's operator, and `parts` are the operands. `atom` tests a step. For a property from `within`,
+    `steps` is its number of steps.
 
     >>> ~always("tea") | within(2, "milk")
     sometimes(not_('tea')) | within(2, 'milk')
@@ -197,7 +197,7 @@ def within(steps: int, what: What) -> Formula:
 
 
 def until(first: What, what: What) -> Formula:
-    """Return the property that `what` is true of the current step or a later step, and `first` of each step before it.
+    """Return the property that `first` is true of each step until `what` is true; fails if `what` never becomes true.
 
     >>> left(until("coin", "tea"), PropertyStep("button")).truth
     False

@@ -1,6 +1,7 @@
 """A chat server for two clients over WebSocket (RFC 6455); the PyPI package websocket-server by default.
 
-`otf run chat` tests the server in websocket-server. `otf run chat --set server=127.0.0.1:9001` tests your own server.
+`otf run chat` tests the chat server of the PyPI package websocket-server. `otf run chat --set server=127.0.0.1:9001`
+tests your own server.
 """
 
 from otf.models.chat.bench import bench

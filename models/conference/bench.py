@@ -40,7 +40,7 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
 
     `entity` is the command line of the program to test (default: an example program, the reference entity). The bench
     adds `--id`, `--listen` and `--peer` to this command line. `fault` names one of the 27 defects that you can switch
-    on in the reference entity. The program must print the line `ready` within `ready_timeout` seconds. `bench` raises
+    on in the example program. The program must print the line `ready` within `ready_timeout` seconds. `bench` raises
     UsageError for an invalid number or an unknown fault.
 
     >>> bench().name

@@ -79,7 +79,7 @@ class Sizes:
 
     @property
     def others(self) -> range:
-        """Return the ids of the entities other than the tested one."""
+        """Return the ids of all entities except the entity under test."""
         return range(ME + 1, self.entities + 1)
 
     @property
@@ -99,7 +99,7 @@ class Sizes:
 
 
 def conference(sizes: Sizes) -> Spec[State, Input]:
-    """Return the spec of the conference protocol entity with id 1; `sizes` bounds the inputs.
+    """Return the spec of the entity with id 1 of the conference protocol; `sizes` limits how many inputs there are.
 
     >>> conference(Sizes()).initial
     Idle()

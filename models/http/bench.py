@@ -37,8 +37,8 @@ KNOWN: Final = (
 def bench(*, server: str = "", also: str = "") -> Bench:
     """Return the bench of a web server, which must serve the application in `otf.models.http.server`.
 
-    `server` is the HOST:PORT of the web server. By default the bench tests h11 on a socket. With `also="should"`, otf
-    also sends requests that a server should refuse, and treats the RFC's SHOULD as a MUST. With `also="date"`, otf
+    `server` is the HOST:PORT of the web server. By default, the bench tests the HTTP library h11. With `also="should"`,
+    otf also sends requests that a server should refuse, and treats the RFC's SHOULD as a MUST. With `also="date"`, otf
     requires a Date header in answers.
 
     >>> bench().name

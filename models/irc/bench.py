@@ -68,8 +68,8 @@ def bench(*, server: str = "", also: str = "") -> Bench:
 
     `server` is the command that starts the chat server; otf fills in {host}, {port} and {folder}. The folder contains
     `ngircd.conf`, a configuration for ngircd. With `also="invite"`, otf judges the answer to INVITE strictly by the
-    RFC. With `also="nick"`, the bench also sends NICK without a nickname. With `also="zero"`, it also sends a zero
-    byte.
+    RFC. With `also="nick"`, the bench also sends NICK without a nickname. With `also="zero"`, the bench also sends a
+    command that contains a zero byte.
 
     >>> bench().name
     'irc'

@@ -23,7 +23,7 @@ def irc(also: str = "") -> Spec[Channel, Say]:
     """Return the spec of an IRC chat server with three clients.
 
     With `also="invite"`, otf judges the answer to INVITE strictly by the RFC. With `also="nick"`, the clients also send
-    NICK without a nickname. With `also="zero"`, they also send a command that contains a zero byte.
+    NICK without a nickname. With `also="zero"`, the clients also send a command that contains a zero byte.
 
     >>> irc().name
     'irc'

@@ -52,9 +52,9 @@ def bench(  # noqa: PLR0913 -- the parameters of a bench, each with its name
 
     `server` is the command that starts the memcached server; otf fills in {host} and {port}. `transport` is tcp or udp.
     `keys` is the number of keys that the clients use. With `wide`, the clients store more kinds of data and flags. With
-    `expiry`, items expire, and the bench sometimes waits between commands until they have expired. `also` adds
-    commands: with `keys`, a `gets` of several keys over UDP; with `number`, an `incr` of data that only begins with a
-    number.
+    `expiry`, items expire, and the bench sometimes waits between commands until they have expired. With `also="keys"`,
+    the clients also send a `gets` of several keys over UDP. With `also="number"`, the clients also send an `incr` for
+    data that only begins with a number.
 
     >>> bench(transport="udp").name
     'memcached'

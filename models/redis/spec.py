@@ -41,7 +41,7 @@ class Done(NamedTuple):
 
 
 def redis(keys: tuple[str, ...]) -> Spec[State, Command | Elapse]:
-    """Return the spec of a redis server with the given keys; its guard excludes commands that a client may not send.
+    """Return the spec of a redis server with the given keys; the spec excludes commands that a client may not send.
 
     >>> redis(("k",)).name
     'redis'

@@ -56,7 +56,7 @@ Result: TypeAlias = tuple[Prompt, tuple[str, ...]]
 
 
 def uboot(also: str = "", memory: tuple[int, int] = (0, 0)) -> Spec[State, Type]:
-    """Return the spec of a board with U-Boot; `memory` contains the two words at the address `BASE`.
+    """Return the spec of a board with U-Boot; `memory` contains the two words of memory at the address `BASE`.
 
     With `also="zero"`, the inputs of the spec include a division by zero.
 

@@ -1,7 +1,7 @@
 """A WebSocket server that echoes: its handshake, its frames, and how a connection ends (RFC 6455).
 
-`otf run websocket` tests wsproto, from PyPI. `otf run websocket --set server=127.0.0.1:9001` tests your own echo
-server.
+`otf run websocket` tests the WebSocket library wsproto, from PyPI. `otf run websocket --set server=127.0.0.1:9001`
+tests your own echo server.
 """
 
 from otf.models.websocket.bench import bench, served_by

@@ -34,7 +34,7 @@ KNOWN: Final = KnownIssue(
 def bench(*, server: str = "") -> Bench:
     """Return the bench of a WebSocket server that echoes each message.
 
-    `server` is the HOST:PORT of your WebSocket server. By default the bench tests wsproto on a socket.
+    `server` is the HOST:PORT of your WebSocket server. By default, the bench tests the WebSocket library wsproto.
 
     >>> bench().name
     'websocket'

@@ -35,8 +35,8 @@ class Unreliable(Spec[Any, Any]):
     """A spec as a tester sees it through an unreliable net; `lossy`, `duplicating` and `reordering` return it.
 
     `base` is the spec of the system itself, and `rules` say what the net does to messages. If the net only loses
-    messages, the states are those of `base`. If the net duplicates or reorders messages, the states are `InNet`, which
-    hold the messages in flight. The inputs are those of `base`.
+    messages, the spec has the states of `base`. If the net duplicates or reorders messages, the states are objects of
+    the class `InNet`, which contain the messages in flight. The spec has the inputs of `base`.
 
     >>> from otf.channels import duplicating, lossy
     >>> from otf.spec import goto

@@ -1,7 +1,7 @@
 """Composition: the product of models that share actions, and scenarios that restrict the order of actions.
 
 An action is an input with its outputs, or a spontaneous output. An action that several models share happens in all of
-these models at once. Any other action happens in one model alone.
+these models at once. An action that belongs to only one model happens in that model alone.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def product(
     in the reachable states. A name stands for all actions of that name: if a spec has the action `Push(1)`, every
     `Push` also happens in that spec.
 
-    The time window of a shared action is the intersection of the specs' windows. The window of a spontaneous output
-    begins at 0, because the product does not know when each spec entered its state. The product keeps the named timers
-    of its specs; two specs must not use one name for their timers. `product` raises UsageError if no specs are given,
-    or if it cannot determine the actions of a spec.
+    The time window of a shared action is the intersection of the specs' windows. In the product, the window of a
+    spontaneous output begins at 0, because the product does not know when each spec entered its state. The product
+    keeps the named timers of its specs; two specs must not use one name for their timers. `product` raises UsageError
+    if no specs are given, or if it cannot determine the actions of a spec.
 
     >>> from otf.spec import goto
     >>> one = Spec(lambda state, inp: [goto(1 - state)] if inp == "ab"[state] else [], 0, ["a", "b"])

@@ -58,7 +58,7 @@ def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """An order in which some actions must happen; the function `scenario` returns it.
+    """An order in which some actions must happen; the function `scenario` returns a `Scenario`.
 
     A scenario does not restrict the actions that it does not mention.
 

@@ -46,7 +46,7 @@ class MacroSteps:
         self.size: int = -1
 
     def specified(self) -> int:
-        """Return how many inputs the model specifies, after asking it about each input; fill `inputs` and `size`."""
+        """Ask the model about each input, fill `inputs` and `size`, and return how many inputs the model specifies."""
         if self.size < 0:
             self.inputs = tuple((inp.value, self.tables[inp]) for inp in self.view.specified)
             self.size = len(self.inputs)

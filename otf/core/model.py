@@ -28,9 +28,9 @@ LATELY: Final = 4096  # objects recognised without looking at their contents
 
 
 class Model:
-    """A `spec`, and a memory of what its functions returned; all paths of a campaign share one `Model`.
+    """Calls the functions of a `spec`, and remembers what they returned; all paths of a campaign share one `Model`.
 
-    `routes` knows the port of each input and output. `memory` bounds how many results the model remembers. `initial` is
+    `routes` finds the port of each input and output. `memory` bounds how many results the model remembers. `initial` is
     the node of the initial state. The methods raise ModelError if the spec raises an exception, or returns an invalid
     value.
 
@@ -66,7 +66,7 @@ class Model:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Return the nodes that the model remembers."""
+        """Return the nodes of all states that the model remembers."""
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
@@ -89,13 +89,13 @@ class Model:
         return found if found.counters else None
 
     def place(self, node: Node) -> Node:
-        """Return the node of a state without its counters: the node by which strategies and coverage count states."""
+        """Return the node of a state without its counters; strategies and coverage use this node for the state."""
         if node.place is None:
             node.place = node if self.places is None else self.node(self.places.of(node.value))
         return node.place
 
     def symbol(self, value: object) -> Symbol:
-        """Return the symbol of an input or an output."""
+        """Return the `Symbol` of an input or an output; equal values have one symbol."""
         same = self._same.get(id(value))
         if same is not None:
             return same[1]
@@ -119,13 +119,13 @@ class Model:
         return symbol
 
     def port(self, inp: Symbol) -> str:
-        """Return the port to which an input goes; "" if the bench does not say, or if the input only waits."""
+        """Return the port to which an input goes; "" if the bench names no port, or if the input only waits."""
         if inp.port is None:
             inp.port = self.routes.into(inp.value)
         return inp.port
 
     def output_symbol(self, output: object) -> Symbol:
-        """Return the symbol of an output that came; this may be a value without a hash, such as a list."""
+        """Return the `Symbol` of an observed output, even of an output without a hash, such as a list."""
         same = self._same.get(id(output))
         if same is not None:
             return same[1]
@@ -139,7 +139,7 @@ class Model:
                 raise _incomparable("value", output, error) from error
 
     def moves(self, node: Node, inp: Symbol) -> tuple[Move, ...]:
-        """Return the moves of the model on an input; none if the model does not specify the input."""
+        """Return the transitions that a state allows on an input; empty if the model does not specify the input."""
         moves = node.moves.get(inp)
         if moves is None:
             if isinstance(inp.value, Elapse):
@@ -152,7 +152,7 @@ class Model:
         return moves
 
     def spontaneous(self, node: Node) -> tuple[Move, ...]:
-        """Return the moves of the model with spontaneous outputs in a state."""
+        """Return the transitions that a state allows without an input."""
         if self.spec.emits is None:
             return ()
         moves = node.moves.get(None)
@@ -174,7 +174,7 @@ class Model:
         return node.enabled_inputs
 
     def offered(self, node: Node) -> EnabledInputs:
-        """Return the enabled inputs of a state, to draw from; the model reads a fixed list only once for all states."""
+        """Return the enabled inputs of a state, from which strategies draw."""
         if node.offered is not None:
             return node.offered
         if isinstance(self.spec.inputs, Always):
@@ -192,7 +192,7 @@ class Model:
         return found
 
     def specified(self, node: Node, inp: Symbol) -> bool:
-        """Return whether the model specifies an input, without the help of `total`."""
+        """Return whether the model specifies an input; false for an input that only `total` added."""
         if self.spec.partial is None or isinstance(inp.value, Elapse):
             return bool(self.moves(node, inp))
         if node.specified is None:

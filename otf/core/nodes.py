@@ -107,13 +107,13 @@ TransitionWindows: TypeAlias = tuple[tuple[int, float, float], ...]
 
 
 class Node(Symbol):
-    """A state of the model, with what the spec returned for it; otf calls the spec only once for each state and input.
+    """A state of the model, with the transitions on each input; otf calls the spec only once for each state and input.
 
-    `value` is the state itself. `moves[input]` contains the moves on an input, once otf has asked for them;
-    `moves[None]` contains the spontaneous moves. `specified` remembers which inputs the model specifies. `independent`
-    remembers pairs of inputs whose order makes no difference. `indifferent` remembers pairs of a spontaneous move and
-    an input whose order makes no difference. `enabled_inputs` contains all enabled inputs, or is None until the model
-    has listed them. `expiring` are the timers that cause spontaneous moves.
+    `value` is the state itself. `moves[input]` contains the state's transitions on an input, and `moves[None]` contains
+    the spontaneous transitions. `specified[input]` is true if the model specifies the input. `independent` contains
+    pairs of inputs whose order makes no difference. `indifferent` contains pairs of a spontaneous transition and an
+    input whose order makes no difference. `enabled_inputs` contains all enabled inputs, or is None until the model has
+    listed them. `expiring` contains the names of the timers that cause spontaneous transitions.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model

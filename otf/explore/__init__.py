@@ -1,7 +1,7 @@
 """`explore` visits all states and transitions of a model within bounds, without a system.
 
-Other modules use the graph that `explore` returns. Laws and scenarios are in `otf.explore.analysis`, conformance and
-equivalence in `otf.explore.conform`, timers in `otf.explore.expiring`, pictures and files in `otf.explore.exports`.
+Laws and scenarios are in `otf.explore.analysis`, conformance and equivalence in `otf.explore.conform`, timers in
+`otf.explore.expiring`, pictures and files in `otf.explore.exports`.
 """
 
 from otf.explore.explorer import explore

@@ -84,7 +84,7 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
     """Return the numbers of all states from which no accepting state can be reached.
 
-    Without a function `accepting`, return the numbers of all states without transitions.
+    If the graph has no function `accepting`, `dead` returns the numbers of all states that no transition leaves.
 
     `dead` omits states at which a bound ended the search, since an accepting state may lie beyond the bound.
 

@@ -1,9 +1,10 @@
 """Comparisons of two models: whether one conforms to the other, whether they are equivalent, and where they differ.
 
 To prove that model A conforms to model B, otf searches all reachable pairs: a state of A, and the possible states of B.
-The monitor that judges real systems also judges each step of A, so a comparison supports everything that a spec can
-express. To find differences, otf sends the same inputs to both models and compares the outputs that each model then
-allows. otf compares inputs and outputs as texts, so you can compare a file of another tool with a Python function.
+The monitor that judges real systems also judges each step of the model A, so a comparison supports everything that a
+spec can express. To find out whether two models are equivalent, otf sends equal inputs to both models, and compares the
+outputs that each model then allows. otf compares inputs and outputs as texts, so you can compare a model from a file
+with a model in Python.
 """
 
 from __future__ import annotations

@@ -62,9 +62,9 @@ class Graph:
     """The states of a model in the order of a breadth-first search, with their transitions.
 
     `values` lists the states. `inputs` and `outputs` list the inputs and outputs of all transitions. `states` and
-    `transitions` return the graph as objects, `arcs` yields the transitions as numbers. `frontier` lists the states at
-    which a bound ended the search. `cuts` counts for each bound the states at which it ended the search. `whole` is
-    true if the graph contains every reachable state. `bounds` describes the bounds. `name` is the name of the spec.
+    `transitions` contain objects, and `arcs` yields the transitions as indices. `frontier` lists the states at which a
+    bound ended the search. `cuts` maps each bound to the number of states at which the bound ended the search. `whole`
+    is true if the graph contains every reachable state. `bounds` describes the bounds. `name` is the name of the spec.
     `accepting` is the function that says whether a path may end in a state.
 
     The graph keeps its transitions in a table, one row for each transition. `begin[state]` is the index of the state's
@@ -116,13 +116,13 @@ class Graph:
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]
 
     def arcs(self, state: int | None = None) -> Iterator[Arc]:
-        """Yield the transitions of one state, or of the whole graph, as numbers."""
+        """Yield each transition of the graph, or of one state, as an `Arc`."""
         for source in range(len(self.begin) - 1) if state is None else (state,):
             for at in range(*self.span(source)):
                 yield Arc(source, self.input[at], self.output[at], self.target[at])
 
     def offered(self, state: int) -> tuple[int, ...]:
-        """Return the numbers of the inputs that the search tried in a state."""
+        """Return the indices of the inputs that the search tried in a state."""
         return self.lists[self.offer[state]] if self.offer[state] >= 0 else ()
 
     def span(self, state: int) -> tuple[int, int]:
@@ -169,7 +169,7 @@ class Graph:
         return back[::-1]
 
     def source(self, at: int) -> int:
-        """Return the number of the state in which the transition in the given row of the table begins."""
+        """Given a row of the table of transitions, return the index of the state in which the transition begins."""
         low, high = 0, len(self.begin) - 1
         while high - low > 1:
             middle = (low + high) // 2

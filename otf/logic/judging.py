@@ -77,8 +77,8 @@ class Quantified(Property):
 
     Each row of the table is a tuple of arguments. `join` combines the results of two rows: all must hold for `for_all`,
     one must hold for `exists`. `usual` is the result for an empty table: true for `for_all`, false for `exists`. The
-    evaluation ends at the first row with the opposite result. If no row decides and some rows remain untried, the
-    result is not sure. `req` lists the ids of the requirements that the property checks.
+    evaluation ends at the first row whose result is the opposite of `usual`. If no row decides and some rows remain
+    untried, the result is not sure. `req` lists the ids of the requirements that the property checks.
 
     >>> from otf.logic import exists, for_all
     >>> for_all([1], lambda number: False).usual.truth, exists([1], lambda number: True).usual.truth
@@ -92,7 +92,7 @@ class Quantified(Property):
     req: tuple[str, ...] = ()
 
     def judged(self, tests: int) -> Waiting[Truth]:
-        """Try the rows of the table until one decides."""
+        """Try one row of arguments after another, until a row decides the result."""
         total: Truth | None = None
         tried = iter(self.table.values)
         for place, row in enumerate(islice(tried, tests)):
@@ -233,8 +233,8 @@ class Implies(Property):
 def implies(condition: Testable | Formula, part: Testable | Formula) -> Property:
     """Return the property "if `condition` holds, then `part` holds".
 
-    `check` rejects values for which the condition is false, and does not count them as tests. Write `lambda: ...` for a
-    `part` that can be evaluated only if the condition holds.
+    `check` rejects values for which the condition is false, and does not count them as tests. If `part` can be
+    evaluated only when the condition holds, pass it as `lambda: ...`.
 
     >>> from otf.logic import check
     >>> def prop(number: int): return implies(number != 0, lambda: number // number == 1)

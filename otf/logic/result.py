@@ -32,9 +32,9 @@ HOLDS, FAILS, REJECTED = Truth(truth=True), Truth(truth=False), Truth(truth=None
 
 
 def all_hold(one: Truth, other: Truth) -> Truth:
-    """Return the result of "both hold".
+    """Return the result of "both properties hold", given the results of the two properties.
 
-    If both results are failures, return a sure one; a rejected result does not matter.
+    If both results are failures, return a sure one. The combined result is rejected only if both results are rejected.
     """
     failing = [each for each in (one, other) if each.truth is False]
     if failing:
@@ -92,9 +92,9 @@ class PropertyResult:
 
     `tests` is the number of tuples of arguments that `check` tested. `rejections` is the number of tuples that an
     implication rejected. `undecided` is the number of tuples for which an inner quantifier ran out of tests. `values`
-    are the arguments of the smallest counterexample, or the arguments that prove an `exists`. `found` are the arguments
-    of the first counterexample. `error` is the exception that the property raised for `values`. `req` lists the ids of
-    the requirements that the property checks.
+    are the arguments of the smallest counterexample, or the arguments that prove an `exists`. `found` contains the
+    arguments of the first counterexample. `error` is the exception that the property raised for `values`. `req` lists
+    the ids of the requirements that the property checks.
 
     >>> from otf.logic import check
     >>> result = check(lambda number: number < 2, range(5))

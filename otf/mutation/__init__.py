@@ -51,8 +51,8 @@ class MutationReport:
     """The mutants of one model with their fates, in the order in which otf tested them.
 
     `name` is the name of the model, and `mode` says how the paths waited for outputs. otf found `rules` rules in the
-    model, and could make `possible` mutants of them. The search for rules saw all states of the model if `whole` is
-    true. The `results` hold the mutants that otf tested, drawn from the possible mutants. The outputs went through the
+    model, and could make `possible` mutants of them. If `whole` is true, otf searched all states of the model for
+    rules. The `results` hold the mutants that otf tested, drawn from the possible mutants. The outputs went through the
     bench's codec if `through_codec` is true. `unserved` lists outputs that otf could not send, because the model
     describes them without an example. The `control` is the failure of the unchanged model, or None; if the unchanged
     model fails, otf tests no mutants.
@@ -72,7 +72,7 @@ class MutationReport:
     results: list[JudgedMutant] = field(default_factory=list[JudgedMutant])
 
     def of(self, fate: Fate) -> list[JudgedMutant]:
-        """Return the mutants with this fate."""
+        """Return the mutants with the given fate."""
         return [each for each in self.results if each.fate is fate]
 
     @property

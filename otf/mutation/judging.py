@@ -51,8 +51,8 @@ class Survival(StrEnum):
     does. `UNREACHABLE` means that the model's times exclude the states in which the mutant is wrong. `CODEC` means that
     the codec turns the right and the wrong output into the same bytes. `ISSUE` means that a known issue of the bench
     covers the mutant's failures. `NOT_REACHED` means that no path used the mutant's wrong rule. `MISSED` means that too
-    few paths used the mutant's wrong rule. `MODE` means that the paths did not wait where the mutant is wrong, or were
-    inconclusive. `UNKNOWN` means that otf does not know the reason.
+    few paths used the mutant's wrong rule. `MODE` means that the paths did not wait for outputs where the mutant is
+    wrong, or were inconclusive. `UNKNOWN` means that otf does not know the reason.
 
     >>> Survival("not reached").name
     'NOT_REACHED'

@@ -21,7 +21,7 @@ _MARK: Final = "_otf_action"
 
 @dataclass(frozen=True)
 class Call:
-    """An action by its `name`, with its `arguments`.
+    """A call of an action: the action's `name`, and the `arguments`.
 
     A `Call` is an input of the spec, or an output if the action is observable.
 
@@ -66,7 +66,7 @@ def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod
 def observable(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action that the system does by itself; the action's `Call` is the output.
 
-    `observable` takes the arguments of `action`.
+    `observable` takes the same arguments as `action`.
 
     >>> class Clock:
     ...     def __init__(self): self.hour = 0

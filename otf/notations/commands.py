@@ -67,9 +67,9 @@ class Commands:
     """A model made of commands, and the system on which the commands run.
 
     The bench of a model of commands is `Bench(model.spec, system=model.system, types=(Result,))`. The model begins in
-    the state `initial`, and its name is `name`. `inputs` are all commands, or a function from a state to commands.
-    `set_up` makes a new system for each path, and `tear_down` receives that system at the end of the path.
-    `initialize_precondition(initial)` must be true.
+    the state `initial`, and its name is `name`. `inputs` is a list of all commands, or a function from a state to a
+    list of commands. `set_up` makes a new system for each path, and `tear_down` receives that system at the end of the
+    path. `initialize_precondition(initial)` must be true.
 
     If the state of the model is mutable, pass `copy`, a function that copies a state. If the state has no `==`, pass
     `same`, a function that compares two states; otf then copies states deeply unless `copy` is given. If `copy` or

@@ -21,7 +21,7 @@ FIRST: Any = object()  # the default of `initial`: the state of the first row
 
 
 class Written(Spec[Any, Any]):
-    """A spec made from a table, a class or a file; `table`, `actions`, `read_aut` and `read_dot` return it.
+    """A spec made from a table, a class or a file; `table`, `actions`, `read_aut` and `read_dot` return a `Written`.
 
     `accepting(state)` returns whether a path may end in a state; None allows every state. The `actions` are the names
     of the spec's actions, or None if they are unknown. The `sources` are the texts of the files from which the spec was
@@ -47,10 +47,10 @@ def table(
 ) -> Written:
     """Return the spec of a table with rows `(state, input, outputs, next_state)`.
 
-    The inputs of the spec are those in the table. `initial` is the initial state (default: the state of the first row).
-    `accepting` are the states in which a path may end (default: all). `spontaneous` are rows `(state, outputs,
-    next_state)` of transitions without an input. `table` raises UsageError for a wrong row, and ModelError for a state
-    or input without a hash.
+    The inputs of the spec are the inputs in the table's rows. `initial` is the initial state (default: the state of the
+    first row). `accepting` are the states in which a path may end (default: all). `spontaneous` are rows
+    `(state, outputs, next_state)` of transitions without an input. `table` raises UsageError for a wrong row, and
+    ModelError for a state or input without a hash.
 
     >>> tea = table([("idle", "coin", [], "paid"), ("paid", "button", ["tea"], "idle")])
     >>> list(tea.step("paid", "button"))

@@ -54,14 +54,14 @@ class Patience:
 class Judgement:
     """The result of judging a trace with `judge`.
 
-    `verdict` is the verdict of the current model. `recorded` is the verdict in the trace, or None if the trace was cut
-    off. `header` and `events` come from the trace, and `steps` is the number of inputs that otf judged. `changed` is
-    true if the spec has changed since the recording. `cut` is true if the trace was cut off before its end. `left_open`
-    lists the inputs that the model does not specify.
+    `verdict` is the verdict according to the current model. `recorded` is the verdict in the trace, or None if the
+    trace was cut off. `header` and `events` come from the trace, and `steps` is the number of inputs that otf judged.
+    `changed` is true if the spec has changed since the recording. `cut` is true if the trace was cut off before its
+    end. `left_open` lists the inputs that the model does not specify.
 
     A pass proves nothing if events are missing, or if no event tests the system: `doubt` or `untested` then contains
-    the reason. Otherwise, `doubt` and `untested` are "". A long trace lacks `dropped` events in its middle, and otf
-    judges only the events before this gap.
+    the reason. If a pass is meaningful, `doubt` and `untested` are "". A long trace lacks `dropped` events in its
+    middle, and otf judges only the events before this gap.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

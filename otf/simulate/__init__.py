@@ -24,7 +24,7 @@ Think: TypeAlias = Callable[[], float]
 def conduct(
     session: Session, world: World, port: PortChoice, record: OnSimulatedEvent | None = None, think: Think | None = None
 ) -> Verdict:
-    """Run a session against a simulated world, and return the verdict.
+    """Drive the path of a session in a simulated world, and return the verdict.
 
     `port` returns the port of an input. `record` gets each event. `think` returns how many seconds the tester computes
     before it sends an input or looks for silence.

@@ -63,11 +63,11 @@ class SimulatedSystem(Protocol):
         ...
 
     def spontaneous(self) -> Sequence[SystemMove]:
-        """Return the spontaneous moves of the system, each with its time window from now on, or with its timer."""
+        """Return the system's spontaneous transitions, each with its time window from now on, or with its timer."""
         ...
 
     def do(self, way: SystemMove, /) -> Happening:
-        """Make one of the spontaneous moves, and return what the system does."""
+        """Make one of the spontaneous transitions, and return what the system does."""
         ...
 
 
@@ -76,10 +76,11 @@ class System:
     """A simulated system that conforms to a spec: the system takes any input, and does what the spec allows.
 
     The `spec` is the model of the system, and `state` is its current state. Where the spec allows several transitions,
-    `random` chooses one. `port` returns the port of an output that does not name its port. Where the spec gives only a
-    class or a test for an output, `invent` returns a value. For an `Accept`, `invent` returns a tuple of outputs, or a
-    dict with a tuple of outputs for each port. `otherwise` returns the possible moves on an input that the spec does
-    not specify. The system ignores an unspecified input for which `otherwise` returns no moves.
+    `random` chooses one. `port` returns the port of an output that does not name its port. If the spec describes an
+    output only by a class or a test, `invent` returns the value to send. For an `Accept`, `invent` returns a tuple of
+    outputs, or a dict with a tuple of outputs for each port. `otherwise` returns the possible transitions on an input
+    that the spec does not specify. The system ignores an unspecified input for which `otherwise` returns no
+    transitions.
 
     >>> from random import Random
     >>> from otf.spec import Spec, goto
@@ -113,7 +114,7 @@ class System:
         return self._make(ways) if ways else Happening(self.state, (), None)
 
     def spontaneous(self) -> list[SystemMove]:
-        """Return the spontaneous moves of the system."""
+        """Return the transitions that the system may now make without an input."""
         return list(self.spec.emits(self.state)) if self.spec.emits is not None else []
 
     def do(self, way: SystemMove) -> Happening:
@@ -167,8 +168,9 @@ class Mutation:
     """One wrong transition of a system, in the given `state` on the given `input` (None: a spontaneous transition).
 
     The `kind` says what is wrong, for example a missing output. `instead` is the wrong output or the wrong next state.
-    With the kinds `late` and `early`, `instead` is the number of seconds by which the time window moves, or the timers
-    that the transition starts. With the kind `dead`, the transition never happens, as if a timer did not expire.
+    With the kinds `late` and `early`, `instead` is the number of seconds by which otf moves the transition's time
+    window, or the expiry of the timers that the transition starts. With the kind `dead`, the transition never happens,
+    as if a timer did not expire.
 
     >>> Mutation("output", False, "press", instead="clack").instead
     'clack'
@@ -240,8 +242,8 @@ def acting(
     """Return a function that makes a system from a spec for each path: `Bench(spec, system=acting(spec), types=(…))`.
 
     Where the spec allows several transitions, the system chooses at random, anew on each path. The system sends no
-    spontaneous outputs, because it only answers inputs. The system ignores inputs that the spec does not specify. Where
-    the spec gives only a class or a test for an output, `invent` returns a value.
+    spontaneous outputs, because it only answers inputs. The system ignores inputs that the spec does not specify. If
+    the spec describes an output only by a class or a test, `invent` returns the value to send.
     """
     wrong = spec if fault is None else faulty(spec, fault)
     numbers = count(1)

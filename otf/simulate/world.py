@@ -53,11 +53,11 @@ class World:
     `random`, and the `bounds` limit all times. `arrived` lists the outputs that have come and that nobody has taken
     yet.
 
-    Timers usually restart when a move leads back into their state. If `ignoring` is true, an input that does not change
-    the state does not restart the timers of the state. If `wavering` is true, chance decides at each move whether the
-    timers restart, and the system may have entered its initial state before the start. If `choosy` is true, chance
-    decides which of the inputs on different ports the system takes next; by default the system takes the input that has
-    waited longest.
+    By default, the timers of a state restart when a transition leads from the state back to itself. If `ignoring` is
+    true, an input that does not change the state does not restart the timers of the state. If `wavering` is true,
+    chance decides at each transition whether the timers restart, and the system may have entered its initial state
+    before the simulation began. If `choosy` is true, chance decides which of the inputs on different ports the system
+    takes next; by default the system takes the input that has waited longest.
 
     >>> from random import Random
     >>> from otf.simulate import System
@@ -96,7 +96,7 @@ class World:
         self._start(self.system.timers, began)
 
     def send(self, inp: object, port: str) -> None:
-        """Send an input, which arrives within the latency, and after all inputs sent on its port before."""
+        """Send an input; the input arrives within the latency, and after all earlier inputs on its port."""
         if isinstance(inp, Idle):
             return
         at = self.now if isinstance(inp, Elapse) else self._through("in", port, self.now)
@@ -111,7 +111,7 @@ class World:
             self.now = max(self.now, until)
 
     def stand_still(self, until: float) -> None:
-        """Let time pass while nothing happens, as on a stalled machine; everything due happens at `until`."""
+        """Let time pass while nothing happens, as on a stalled machine; all due events happen at the time `until`."""
         self._due = [(max(time, until), order, action) for time, order, action in self._due]
         heapq.heapify(self._due)
         self._free = max(self._free, until) if self._free > self.now else self._free

@@ -67,8 +67,8 @@ class Spec(Generic[State, Input]):
 
     `initial` is the state in which each path begins. `step(state, input)` yields a transition for each thing that may
     happen; if it yields nothing, the model does not specify the input in that state. `emits(state)` yields the
-    transitions with spontaneous outputs. `name` is the name of the model. Functions as specifications are from Koopman
-    and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
+    transitions that the system may make without an input. `name` is the name of the model. The idea of functions as
+    specifications comes from Koopman and Plasmeijer, "Testing Reactive Systems with GAST", section 8.5.
 
     `inputs` is a list of the inputs to try, or a function from a state to such a list; a Hypothesis strategy in the
     list stands for its values. Without `inputs`, otf tries the values of the type that `step` declares for its input;
@@ -76,17 +76,17 @@ class Spec(Generic[State, Input]):
     `guarded=True`, otf calls `step` only with inputs that `inputs(state)` returns; all other inputs are unspecified in
     that state.
 
-    `malformed(state, input)` yields what may happen on a malformed input (an `otf.codec.malformed.Malformed`). If
-    `malformed` yields nothing, otf does not send the malformed input. Without `malformed`, or if it returns None, otf
-    accepts any answer (see `otf run --malformed`).
+    `malformed(state, input)` yields the transitions that the model allows on a malformed input (an
+    `otf.codec.malformed.Malformed`). If `malformed` yields nothing, otf does not send the malformed input. Without
+    `malformed`, or if it returns None, otf accepts any answer (see `otf run --malformed`).
 
     `timers` are the timers that run when a path begins: `timers=[start("tick", 0, 0.12)]` for a device that ticks from
     power-on. If the device was on before otf opened its ports, the timer expires sooner.
 
-    `counters` names the fields of a state that only count: "alive", "0.number" (the field `number` of item 0 of a
-    tuple), or "" for the state itself. Strategies and coverage ignore counters when they count states. otf itself
-    recognises a number as a counter if spontaneous outputs advance it and no input changes it; `counters=()` prevents
-    that.
+    `counters` names the fields of a state that are mere counters, for instance "alive". "0.number" names the field
+    `number` of item 0 of a tuple, and "" names the state itself. Strategies and coverage ignore counters when they
+    count states. otf itself recognises a number as a counter if spontaneous outputs advance it and no input changes it;
+    `counters=()` prevents that.
 
     If `total` returned this spec, `partial` is the incomplete spec from which `total` made it; otherwise None.
 
@@ -136,11 +136,12 @@ class Spec(Generic[State, Input]):
         put(self, "counters", None if counters is None else tuple(counters))
 
     def bounded(self, values: Values) -> Spec[State, Input]:
-        """Return the spec with the inputs of its declared type, where `values` replaces the values of types.
+        """Return a spec whose inputs are all values of the type that `step` declares for its input.
 
-        `values` maps a type to a range or list, another type, a Hypothesis strategy, or a function of the state. If the
-        declared type is a union, the spec has all values of each class in it, or the first 100 of a class with more
-        than 10,000. `bounded` raises UsageError if `step` declares no type for its input.
+        `values` maps a type to the values to use for it: a range or list, another type, a Hypothesis strategy, or a
+        function of the state. If the declared type is a union, the inputs are all values of each class in the union. If
+        a class has more than 10,000 values, only its first 100 are inputs. `bounded` raises UsageError if `step`
+        declares no type for its input.
 
         >>> def step(total: int, inp: int) -> list[Transition[int]]: return [Transition(total + inp)]
         >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
@@ -152,7 +153,7 @@ class Spec(Generic[State, Input]):
         return self.remade(step, self.initial, inputs, self.emits, self.partial)
 
     def specifies(self, state: State, inp: Input) -> bool:
-        """Return whether the model specifies `inp` in `state`, without the help of `total`; true for an `Elapse`."""
+        """Return whether the model specifies `inp` in `state`: false if only `total` adds it, true for an `Elapse`."""
         spec = self.partial or self
         return isinstance(inp, Elapse) or any(True for _ in spec.step(state, inp))
 
@@ -168,7 +169,7 @@ class Spec(Generic[State, Input]):
         emits: Emits[Any] | None,
         partial: Spec[Any, Any] | None = None,
     ) -> Spec[Any, Any]:
-        """Return a spec with other functions, but with the name, timers and malformed inputs of this one.
+        """Return a spec with other functions, but with the name, timers and malformed inputs of this spec.
 
         The new spec keeps the counters only if its initial state is the same.
         """
@@ -186,7 +187,7 @@ class Spec(Generic[State, Input]):
 
 
 def total(spec: Spec[State, Input]) -> Spec[State, Input]:
-    """Return a spec in which each input that the given spec leaves open causes no output and no change of state.
+    """Return a spec in which each input that the given spec does not specify causes no output and no change of state.
 
     Koopman and Plasmeijer describe this implicit completion in "Testing Reactive Systems with GAST", section 8.3.1.
 

@@ -20,7 +20,7 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, init=False, slots=True)
 class AnyOrder:
-    """A set of outputs (`items`) that may come in any order; later outputs on their port must come after all items.
+    """A set of outputs (`items`) that may come in any order; later outputs on the same port must come after all items.
 
     >>> AnyOrder("pong", "ready").items
     ('pong', 'ready')
@@ -89,7 +89,7 @@ class On:
 
 
 def on(port: str, item: object) -> On:
-    """Return an output that must come on `port`, whatever port its value would have otherwise.
+    """Return an output that must come on `port`, whatever port the codec names for its value.
 
     >>> on("cpe2", "hello")
     On(port='cpe2', item='hello')
@@ -145,7 +145,7 @@ class Accept:
         object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them
-        """Return whether the transition needs no more outputs after the given outputs."""
+        """Return whether the given outputs are all outputs of the transition."""
         if not isinstance(self.until, int):
             return self.until(outputs)
         each = outputs.values() if isinstance(self.port, tuple) else [outputs]
@@ -163,5 +163,5 @@ class Accept:
 
 
 def vague(item: object) -> bool:
-    """Return whether an item only describes outputs, as a class, a function or a `Where` does."""
+    """Return whether an item describes outputs without giving a value: a class, a function or a `Where`."""
     return isinstance(item, (Where, type, partial)) or isroutine(item)

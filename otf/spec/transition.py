@@ -17,7 +17,7 @@ RequirementIds: TypeAlias = str | Enum | Iterable[str | Enum]
 
 @dataclass(frozen=True, slots=True)
 class TimerStart:
-    """The start or restart of the timer `name`, which expires after `lo` to `hi` seconds; `start(...)` returns one.
+    """An order to start or restart the timer `name`, which expires after `lo` to `hi` seconds; see `start`.
 
     `TimerStart` raises ModelError for an invalid time window, or an empty name.
 
@@ -50,7 +50,7 @@ class BoundStart(TimerStart):
 
 @dataclass(frozen=True, slots=True)
 class TimerStop:
-    """The stop of the timer `name`, if the timer is running; the function `stop` returns one.
+    """An order to stop the timer `name`, if the timer is running; see `stop`.
 
     >>> TimerStop("session") == stop("session")
     True
@@ -64,11 +64,11 @@ TimerAction: TypeAlias = TimerStart | TimerStop
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:
-    """Return the start of a timer that expires `lo` to `hi` seconds later; pass it to `goto` as `timers=`.
+    """Return an order to start a timer that expires `lo` to `hi` seconds later; pass the order to `goto` as `timers=`.
 
     A timer runs until it expires, or until a transition stops or restarts it. When the timer "session" expires, otf
-    follows a transition of `emits` with this name: `goto(state, output, after="session")`. `start` raises ModelError
-    for an invalid time window.
+    follows a transition of `emits` that names this timer: `goto(state, output, after="session")`. `start` raises
+    ModelError for an invalid time window.
 
     >>> start("session", 0.4, 0.7)
     TimerStart(name='session', lo=0.4, hi=0.7)
@@ -77,7 +77,7 @@ def start(name: str, lo: float, hi: float) -> TimerStart:
 
 
 def stop(name: str) -> TimerStop:
-    """Return the stop of a timer; pass it to `goto` as `timers=`. The stop has no effect if the timer is not running.
+    """Return an order to stop a timer if the timer is running; pass the order to `goto` as `timers=`.
 
     >>> stop("session")
     TimerStop(name='session')
@@ -172,13 +172,13 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[State]):
-    """A next `state`, and the `outputs` that the system sends on the way to it; usually made by `goto`.
+    """A transition of a model: the next `state`, and the `outputs` that the system sends; usually made by `goto`.
 
-    `within=(lo, hi)` is the time window of the outputs: in seconds after the system took the input, or in `emits` after
-    it entered the state. `timers` are the timers that the transition starts and stops. In `emits`, `after` names the
-    timer whose expiry causes the transition. `req` contains the ids of the requirements that the transition implements.
-    An invalid window, or `within` together with `after`, is an error: `goto` raises ModelError at once, and otf raises
-    it when the model yields such a transition.
+    `within=(lo, hi)` is the time window of the outputs: in seconds after the system took the input, or in `emits`,
+    after the system entered the state. `timers` are the timers that the transition starts and stops. In `emits`,
+    `after` names the timer whose expiry causes the transition. `req` contains the ids of the requirements that the
+    transition implements. A transition with an invalid time window, or with both `within` and `after`, raises
+    ModelError.
 
     >>> Transition("paid", ("coffee",), within=(0.0, 0.5)).outputs
     ('coffee',)

@@ -49,7 +49,7 @@ class Coverage:
         return len(self.states) + len(self.steps) + len(self.texts)
 
     def note(self, before: View | None, chosen: Symbol | None, now: View) -> None:
-        """Take note that the input `chosen` led from one view to another view."""
+        """Record that the input `chosen` led from the view `before` to the view `now`."""
         self.states.update(now.places)
         if before is None or chosen is None:
             return
@@ -63,7 +63,7 @@ class Coverage:
                     self.texts.add(move.texts)
 
     def met(self) -> dict[str, int]:
-        """Return how many states, transitions, inputs, outputs and pairs paths have covered."""
+        """Return how many states, transitions, inputs, outputs, and (state, input) pairs the paths have covered."""
         inputs = {inp for _, inp in self.pairs}
         counts = len(self.states), len(self.steps), len(inputs), len(self.texts), len(self.pairs)
         return dict(zip(KINDS, counts, strict=True))
@@ -155,7 +155,7 @@ def covering(
 ) -> StrategyKind:
     """Return a strategy that records its coverage; if you pass `until`, the campaign ends at this coverage.
 
-    A path ends as soon as it reaches `until`, and no path begins after that. `clock()` returns the time in seconds,
+    As soon as a path reaches `until`, the path ends, and no further path begins. `clock()` returns the time in seconds,
     which the goal `nothing-new` needs.
 
     >>> from otf.strategy.kinds import script

@@ -55,11 +55,12 @@ Maker: TypeAlias = Callable[[Pool, VisitCounts], Chooser]
 
 @dataclass(frozen=True, slots=True)
 class StrategyKind:
-    """A kind of strategy: its `name`, a description (`says`), and `makers`, which return choosers for paths.
+    """A kind of strategy: its `name`, a description (`says`), and `makers`.
 
-    The paths of a campaign use the `makers` in turn. `done` returns whether the strategy's goal is reached, so that the
-    campaign starts no more paths. `reached(state)` returns whether a path has reached its goal. `req` lists the
-    requirements that a path demonstrates when it reaches the goal.
+    Each of the `makers` returns an object that chooses the inputs of one path; the paths of a campaign use the makers
+    in turn. When `done()` returns true, the strategy's goal is reached, and the campaign starts no more paths.
+    `reached(state)` returns whether a path that is in `state` has reached its goal. `req` lists the requirements that a
+    path demonstrates when it reaches the goal.
 
     >>> STRATEGIES["random"].name
     'random'
@@ -95,8 +96,8 @@ def weighted(weights: Weights) -> StrategyKind:
 def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
     """Return a strategy that goes to a state for which `reached` is true, and then sends the least tried inputs.
 
-    A path decides the requirements `req` if, at some moment without inputs or outputs in flight, `reached` is true of
-    every possible state.
+    A path demonstrates the requirements `req` if `reached` is true of every possible state while no input or output is
+    in flight.
 
     >>> goal(lambda state: state == "full", req="R1").req
     ('R1',)
@@ -207,8 +208,8 @@ STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KI
 class Strategy:
     """A strategy in one campaign, given by its `name` or as a `StrategyKind`.
 
-    `kind` is the `StrategyKind` of the name. `mode` decides which inputs the strategy may send. `seed` determines its
-    choices. `visits` counts how often all paths have sent each input in each state.
+    `kind` is the `StrategyKind` with this name. `mode` decides which inputs the strategy may send. `seed` determines
+    its choices. `visits` counts how often all paths have sent each input in each state.
 
     >>> strategy = Strategy("random", "uioco", seed=1)
     >>> hasattr(strategy.path(1), "choose")
@@ -234,7 +235,7 @@ class Strategy:
         self.kind = known(self.name)
 
     def path(self, number: int) -> Chooser:
-        """Return the chooser for the path with a number, from 1; equal seeds and numbers lead to equal choices."""
+        """Return the chooser of a path, given the path's number (from 1); equal seeds and numbers give equal choices."""
         makers = self.kind.makers
         seed = f"{self.seed}/{number}"
         fresh = None if self.redraw is None else FreshValues(self.redraw, seed)

@@ -36,9 +36,9 @@ class Method:
 
     `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes on the suite's
     limits. `base` names the machine from which the method computes a suite: "specified", "complete_machine" or
-    "minimal". `complete` is true if the suite finds every wrong system that has no more states than allowed. `extra` is
-    true if the method accepts a number of extra states. `wider` is true if the suites also find some wrong systems with
-    more states (k-A-completeness).
+    "minimal". `complete` is true if the suite finds every wrong system with at most n states (n-completeness). `extra`
+    is true if the method accepts a number of extra states. `wider` is true if the suites also find some wrong systems
+    with more states (k-A-completeness).
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -145,12 +145,12 @@ ASSUMED = "it is deterministic, and reset before each path"
 
 @dataclass(frozen=True)
 class Suite:
-    """A test suite: `paths` lists the inputs of each path, and `words` contains the paths as indices of inputs.
+    """A test suite: `paths` lists the inputs of each path.
 
-    The words contain indices into `machine.inputs`. `name` is the name of the model. `method` is the name of the method
-    that made the suite. `guarantee` describes what a system proves by passing the suite. `notes` lists how the machine
-    of the suite differs from the model. `ignores` is true if paths may contain inputs that the model does not specify;
-    the system has to ignore the unspecified inputs.
+    `words` contains the paths as indices into `machine.inputs`. `name` is the name of the model. `method` is the name
+    of the method that made the suite. `guarantee` describes what a system proves by passing the suite. `notes` lists
+    how the machine of the suite differs from the model. `ignores` is true if paths may contain inputs that the model
+    does not specify; the system has to ignore the unspecified inputs.
 
     >>> from otf.models.coffee import coffee
     >>> made = suite(coffee, "tour")
@@ -204,7 +204,7 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 
 
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
-    """Return a test suite for a model, computed with one of `METHODS`; the system may have `extra` more states.
+    """Return a test suite made by one of `METHODS`, for a system that may have `extra` more states than the model.
 
     The method `auto` computes the suites chain, SPY, HSI and H, which are all n-complete, and returns the cheapest.
     When `auto` compares suites, a reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError

@@ -44,7 +44,7 @@ class AdaptiveSuite:
     `machine` is the explored model, and `method` is the name of the method that made the tests from it. Each row of the
     table `decisions` contains an input to send, and the next row for each possible output. `tests` lists the index of
     each test's first row. `guarantee` describes what a system proves by passing each test `runs` times. `notes` lists
-    what else limits the guarantee.
+    further limits of the guarantee.
 
     >>> from otf.explore import explore
     >>> from otf.models.coffee import coffee
@@ -137,7 +137,7 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:
-    """Return an adaptive suite for a model whose outputs show its next state; the system may have `extra` more states.
+    """Return an adaptive suite for a system that may have `extra` more states than the model.
 
     `graph` is the explored model. `method` is one of `ADAPTIVE`. Drive each test `runs` times, since the system may
     choose other outputs each time. `adaptive` raises UsageError if the model has no adaptive suite, or if the suite is

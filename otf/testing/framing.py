@@ -72,7 +72,7 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
-    """Test a framing; raise AssertionError that names the cut, the frame or the bytes at fault.
+    """Test a framing; raise an AssertionError that names the wrong cut, frame or bytes.
 
     The framing must return the `frames` unchanged and in order, at whatever places their stream is cut. `wire` returns
     the bytes of a frame as the system sends it (default: the bytes of `pack`). If a framing must see a request to know

@@ -1,4 +1,4 @@
-"""Values: when two are equal for otf, how to show one, all values of a type, and all arguments of a function."""
+"""Values: how otf compares and shows them, all values of a type, and all arguments of a function."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from otf.values.text import as_text, became, changes, message_of, show, showing
 
 @dataclass(frozen=True)
 class Rows:
-    """The arguments with which a function can be called; `rows` returns them.
+    """All tuples of arguments with which a function can be called; the function `rows` returns a `Rows`.
 
-    The `names` are those of the function's parameters. Each of the `values` is a tuple with one argument for each name.
-    The `columns` are the enumerations of the single arguments, one for each name.
+    `names` contains the names of the function's parameters. `values` contains the tuples of arguments. `columns`
+    contains, for each parameter, the enumeration of its arguments.
 
     >>> def area(width: int, height: int) -> int: return width * height
     >>> table = rows(area, [[1, 2], [3]])
@@ -115,10 +115,10 @@ def _bare(function: Any) -> Any:  # noqa: ANN401 -- anything that can be called
 
 
 def register(kind: object, source: object = None) -> None:
-    """Define the values of a type for the whole program, by another type, an iterable, a strategy or a function.
+    """Define the values of a type for the whole program, with another type, an iterable, a strategy or a function.
 
     If the source is a function with typed arguments, otf calls the function with arguments of these types, and each
-    call makes one value. If there is no source, otf calls the class itself.
+    call makes one value. Without a source, otf makes the values of a class by calling the class.
 
     >>> class Even(int): ...
     >>> def even(half: int) -> Even: return Even(2 * half)

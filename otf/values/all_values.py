@@ -179,8 +179,8 @@ def every(kind: object, values: Values | None = None, where: str = "", anew: Ane
 
     `every` makes each value only when it is asked for, so a type such as `int` may have infinitely many. `values`
     replaces the values of types within the type, as `{int: range(2)}` does. Error messages begin with `where`, by
-    default the name of the type. `anew` is a function that draws other values from a Hypothesis strategy, in place of
-    its first values. `every` raises UsageError for a type whose values otf cannot enumerate.
+    default the name of the type. By default, `every` takes the first values of a Hypothesis strategy; the function
+    `anew` draws other values instead. `every` raises UsageError for a type whose values otf cannot enumerate.
 
     >>> every(tuple[bool, int]).first(6)
     [(False, 0), (False, 1), (True, 0), (False, -1), (True, 1), (False, 2)]

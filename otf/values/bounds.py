@@ -21,7 +21,7 @@ Check = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of the values of a type: the smallest allowed value is `ge`, and the largest is `le`; None means no bound.
+    """An annotation that limits a type to the values from `ge` to `le`, both included; None means no bound.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Range(-1, 2)]))
@@ -34,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Bounds of the length of a string or collection: at least `min_length`, and at most `max_length` (None: no bound).
+    """An annotation that limits a string or collection to a length from `min_length` to `max_length` (None: no bound).
 
     >>> from otf.values import every
     >>> list(every(Annotated[list[bool], Size(1, 1)]))
@@ -47,7 +47,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """The `symbols` of which the strings of a type consist: the characters of a `str`, or the bytes of a `bytes`.
+    """An annotation that limits a `str` to the characters in `symbols`, or a `bytes` to the bytes in `symbols`.
 
     >>> from otf.values import every
     >>> every(Annotated[str, Alphabet("ab")]).first(4)
@@ -58,7 +58,7 @@ class Alphabet:
 
 
 class Among:
-    """A list of the only `values` that a type has.
+    """An annotation that limits a type to the given `values`.
 
     >>> from otf.values import every
     >>> list(every(Annotated[int, Among(0, 7, 255)]))

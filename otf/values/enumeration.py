@@ -194,7 +194,7 @@ _MASK: Final = 2**64 - 1
 
 @dataclass(frozen=True, eq=False)
 class Enumeration(Generic[T]):
-    """The values of a type, made when they are asked for; `every`, `enumerated` and `given` return an `Enumeration`.
+    """The values of a type, each made only when needed; `every`, `enumerated` and `given` return an `Enumeration`.
 
     Each iteration over an `Enumeration` starts at the first value, with fresh copies of mutable values. The `tiers` are
     groups of values of equal size, smallest first. The `origin` is the Hypothesis strategy that generated the values,
@@ -221,7 +221,7 @@ class Enumeration(Generic[T]):
 
     @property
     def complete(self) -> bool:
-        """Return whether the type has no other values than these."""
+        """Return whether the enumeration contains all values of the type."""
         return is_complete(self.tiers)
 
     def sized(self) -> Iterator[tuple[int, T]]:
@@ -243,8 +243,7 @@ class Enumeration(Generic[T]):
     def strategy(self, most: int = OFFERED) -> SearchStrategy[T]:
         """Return a Hypothesis strategy for these values.
 
-        The strategy is `origin` if there is one. If `origin` is None, the strategy draws from the first `most` values
-        and shrinks towards the first value.
+        If `origin` is None, the strategy draws from the first `most` values and shrinks towards the first value.
         """
         return strategy_of(self.first(most)) if self.origin is None else self.origin
 

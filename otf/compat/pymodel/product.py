@@ -34,8 +34,8 @@ class Composition(Spec[Any, Call]):
 
     The inputs of the spec are the models' controllable actions. The outputs of the spec are the results of actions, and
     the observable actions. A shared action happens only if all models that share it enable it, with equal arguments and
-    results. A model that gives no arguments, or no result, accepts any. If one of the models is nondeterministic, the
-    composition is nondeterministic too.
+    results. If a model gives no arguments or no result for an action, the model accepts any. If one of the models is
+    nondeterministic, the composition is nondeterministic too.
 
     The `parts` are the models of the composition. The `sources` are the texts of the models' modules. The `actions` are
     the names of all actions. The `observed` actions are those that the system does by itself. The `cleanup` actions are
@@ -173,7 +173,7 @@ class Numbers(NamedTuple):
 
 
 def count_states(spec: Composition, limit: int = 100_000) -> Numbers:
-    """Explore a composition and return its numbers; for test suites, return the sums over all their runs.
+    """Explore a composition, and count its states and transitions; for test suites, add up the counts of all runs.
 
     >>> from otf.compat.pymodel import lamp, load
     >>> count_states(load(lamp.__file__).spec)
