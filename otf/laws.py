@@ -1,10 +1,10 @@
 """Laws of specs: properties of a model's states and inputs, which `check` tests without a system.
 
-`check` tries a law in the reachable states, nearest to the initial state first, with the enabled inputs of each state.
-If the model has finitely many reachable states and inputs, `check` tries them all, which proves the law. To try other
-states and inputs, pass them to `check`: `check(deterministic(spec), every(State), every(Input))`. The argument `req` of
-a law names the requirements that the law expresses; a counterexample names them too. Source: Koopman and Plasmeijer,
-"Testing with Functions as Specifications", section 4.
+`check` tries a law in each reachable state with each enabled input, and begins with the states nearest to the initial
+state. If the model has finitely many reachable states and inputs, `check` tries them all, which proves the law. To try
+other states and inputs, pass them to `check`: `check(deterministic(spec), every(State), every(Input))`. The argument
+`req` of a law names the requirements that the law expresses; a counterexample names them too. Source: Koopman and
+Plasmeijer, "Testing with Functions as Specifications", section 4.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def formula(thing: object) -> Formula:
 
 
 def now(what: What) -> Formula:
-    """Return the property that the current step matches a value or a class, or that a function is true of the step.
+    """Return the property that a step matches a value or a class, or that a function returns true for the step.
 
     A value or a class matches a step if it matches the input or an output of the step.
 
@@ -154,7 +154,7 @@ def now(what: What) -> Formula:
 
 
 def always(what: What) -> Formula:
-    """Return the property that something is true of the current step of a path and of all later steps.
+    """Return the property that `what` is true of the current step of a path and of all later steps.
 
     >>> left(always(lambda step: len(step.outputs) < 2), PropertyStep("button", ("tea", "tea"))).truth
     False
@@ -163,7 +163,7 @@ def always(what: What) -> Formula:
 
 
 def never(what: What) -> Formula:
-    """Return the property that something is true neither of the current step of a path nor of any later step.
+    """Return the property that `what` is not true of the current step of a path, nor of any later step.
 
     >>> left(never("smoke"), PropertyStep("button", ("smoke",))).truth
     False
@@ -172,7 +172,7 @@ def never(what: What) -> Formula:
 
 
 def sometimes(what: What) -> Formula:
-    """Return the property that something is true of the current step of a path or of a later step.
+    """Return the property that `what` is true of the current step of a path or of a later step.
 
     If you list a `sometimes` in a bench's `properties`, `otf run` reports if no path of the campaign reaches it.
 
@@ -183,7 +183,7 @@ def sometimes(what: What) -> Formula:
 
 
 def within(steps: int, what: What) -> Formula:
-    """Return the property that something is true of the current step of a path or of one of the next `steps`.
+    """Return the property that `what` is true of the current step of a path, or of one of the next `steps` steps.
 
     `within` raises UsageError if `steps` is negative.
 
@@ -197,7 +197,7 @@ def within(steps: int, what: What) -> Formula:
 
 
 def until(first: What, what: What) -> Formula:
-    """Return the property that `first` is true of each step until `what` is true; fails if `what` never becomes true.
+    """Return the property that `first` is true of each step until `what` is true; false if `what` is never true.
 
     >>> left(until("coin", "tea"), PropertyStep("button")).truth
     False
@@ -206,7 +206,7 @@ def until(first: What, what: What) -> Formula:
 
 
 def then(what: What) -> Formula:
-    """Return the property that the path has a next step, and that something is true from that step on.
+    """Return the property that a path has a next step, and that `what` is true at the next step.
 
     >>> left(left(then("tea"), PropertyStep("coin")), PropertyStep("button", ("tea",))).truth
     True

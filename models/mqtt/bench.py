@@ -42,9 +42,9 @@ def bench(*, version: Literal["3.1.1", "5"] = "3.1.1", server: str = "mosquitto"
     """Return the bench of an MQTT broker: mosquitto, aedes, aedes2, or your own (a command with {host} and {port}).
 
     `version` is the version of the MQTT protocol. aedes (1.2.0) speaks version 3.1.1, and aedes2 (2.0.0-beta.1) version
-    5. By default, the bench leaves out inputs that the broker is known to handle wrongly. `also` adds one group of
-    these inputs (see `ALSO`); `also="all"` adds every group. `bench` raises UsageError for a version that the broker
-    does not speak, and for an unknown group of inputs.
+    5. By default, the bench leaves out inputs that the broker is known to handle wrongly. `also` adds one group of the
+    inputs left out by default (see `ALSO`); `also="all"` adds every group. `bench` raises UsageError for a version that
+    the broker does not speak, and for an unknown group of inputs.
 
     >>> bench(version="5").name
     'mqtt'

@@ -33,7 +33,7 @@ StepTable: TypeAlias = dict[tuple[Any, ...], StepEnd]
 
 
 class MacroSteps:
-    """All steps from a set of possible states: a table from each input and its outputs to the next possible states."""
+    """All steps from a set of possible states; a table maps each input with its outputs to the next possible states."""
 
     __slots__ = ("belief", "inputs", "size", "tables", "view")
 
@@ -54,7 +54,7 @@ class MacroSteps:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict of a path that ends here."""
+        """Return the verdict of a path that ends in one of these possible states."""
         return TRUNCATED if self.belief.unconstrained else PASS
 
     @staticmethod

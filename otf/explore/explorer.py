@@ -41,10 +41,11 @@ def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given
 
     `limit` bounds the number of states, and `depth` bounds the number of steps from the initial state. The search ends
     when the function `is_late()` returns true. `explore` skips each state for which the function `states(state)`
-    returns false. `inputs` replaces the inputs that the spec enables. `values` maps a type to the values that `explore`
-    tries for it, for instance `{int: range(3)}`. `explore` calls `progress(done, found)` repeatedly, so that you can
-    show how far the search is. If a bound ends the search at some state, that state is in the graph's `frontier`.
-    `explore` raises ModelError if a function of the model fails, and UsageError if a bound is below its minimum.
+    returns false. If you pass `inputs`, `explore` tries these inputs instead of the inputs that the spec enables.
+    `values` maps a type to the values that `explore` tries for it, for instance `{int: range(3)}`. `explore` calls
+    `progress(done, found)` repeatedly, so that you can show how far the search is. If a bound ends the search at some
+    state, that state is in the graph's `frontier`. `explore` raises ModelError if a function of the model fails, and
+    UsageError if a bound is below its minimum.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, "coffee")]

@@ -66,7 +66,7 @@ def _combined(truth: bool | None, one: Truth, other: Truth) -> Truth:  # noqa: F
 
 
 class PropertyOutcome(StrEnum):
-    """The outcome after `check` has tried a property: a proof, a pass, a counterexample, or undecided.
+    """The outcome of a check of a property: a proof, a pass, a counterexample, or undecided.
 
     >>> from otf.logic import check
     >>> check(lambda number: number < 2, range(2)).outcome is PropertyOutcome.PROOF

@@ -63,8 +63,8 @@ def _one_by_one(group: object, items: tuple[object, ...]) -> tuple[object, ...]:
 class Where:
     """Any output for which the function `test` returns true; `says` describes these outputs in the text of a failure.
 
-    `examples` are outputs that the test accepts. If otf itself plays the system, for instance a mutant of the model, it
-    sends one of the examples. If there are no `examples`, otf searches values similar to those of the model for an
+    `examples` are outputs that the test accepts. If otf simulates the system, for instance by a mutant of the model,
+    otf sends one of the examples. If there are no `examples`, otf searches values similar to those of the model for an
     output that the test accepts.
 
     >>> Where(lambda text: text.startswith("001"), says="a welcome", examples=("001 hello",)).says

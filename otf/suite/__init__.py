@@ -36,9 +36,9 @@ class Method:
 
     `says` describes the method in a line. `make(machine, extra)` returns the paths of a suite, and notes on the suite's
     limits. `base` names the machine from which the method computes a suite: "specified", "complete_machine" or
-    "minimal". `complete` is true if the suite finds every wrong system with at most n states (n-completeness). `extra`
-    is true if the method accepts a number of extra states. `wider` is true if the suites also find some wrong systems
-    with more states (k-A-completeness).
+    "minimal". `complete` is true if the suite finds every wrong system with at most the given number of extra states.
+    `extra` is true if the method accepts a number of extra states. `wider` is true if the suites also find some wrong
+    systems with more states (k-A-completeness).
 
     >>> METHODS["tour"].says
     'every transition, in as few paths and inputs as possible'
@@ -206,7 +206,7 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
     """Return a test suite made by one of `METHODS`, for a system that may have `extra` more states than the model.
 
-    The method `auto` computes the suites chain, SPY, HSI and H, which are all n-complete, and returns the cheapest.
+    The method `auto` computes a suite with each of the methods chain, SPY, HSI and H, and returns the cheapest suite.
     When `auto` compares suites, a reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError
     if the method cannot compute a suite for this model.
 

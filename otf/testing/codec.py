@@ -25,14 +25,14 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
-    """Test a codec; raise an AssertionError that names the wrong value or bytes.
+    """Test a codec; raise AssertionError that names the value or the bytes at fault.
 
     The codec must decode each of the `values` from its own bytes: `decode(port, encode(value)) == value`. The codec
     need not decode `inputs`, but must encode an input to equal bytes each time. `frames` are pairs of a port and the
     bytes of a frame that the system sends. The codec must decode each of the `frames`, and `encode` must return the
-    frame's bytes again or raise CodecError. `check_codec` also decodes `rounds` random and `rounds` damaged frames on
-    each port of the values and `frames`, and on `ports`; the codec may raise nothing but CodecError. All values must
-    belong to `codec.types`.
+    frame's bytes again or raise CodecError. On each port of the values and `frames`, and on `ports`, the codec gets
+    `rounds` random and `rounds` damaged frames, and may raise nothing but CodecError. All values must belong to
+    `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 

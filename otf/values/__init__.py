@@ -1,4 +1,4 @@
-"""Values: how otf compares and shows them, all values of a type, and all arguments of a function."""
+"""Values: comparing and showing them, and enumerating the values of a type or the arguments of a function."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Composition(Spec[Any, Call]):
         return (state,) if self._alone else state
 
     def effects(self, state: Any, name: str, args: Args, *, filtered: bool = True) -> Iterator[Effect]:  # noqa: ANN401 -- any state
-        """Yield the results and next states that an action may have."""
+        """Yield each possible result of an action, with the next state."""
         if self._alone:
             yield from self.parts[0].effects(state, name, args, filtered=filtered) if name in self.actions else ()
             return
