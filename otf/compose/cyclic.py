@@ -105,10 +105,11 @@ def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is give
     periods, so that it also notices a period that is wrong by less than the jitter. A path fails on a missing, doubled,
     early or late message.
 
-    `output` is the message, or a function of the state and the message's number. The first message has the number 0.
-    After `wraps` messages, the numbers begin at 0 again: pass 256 for an 8-bit counter, or 15 for profile 1 of AUTOSAR
-    E2E. A path fails on a counter that freezes, skips a number, or wraps at the wrong number. If `wraps` is not given,
-    the message must not depend on its number; the model raises ModelError for a message that does.
+    `output` is the message, or a function of the state and the message's number. Whenever the system begins to send,
+    the first message has the number 0. After `wraps` messages, the numbers begin at 0 again: pass 256 for an 8-bit
+    counter, or 15 for profile 1 of AUTOSAR E2E. A path fails on a counter that freezes, skips a number, or wraps at the
+    wrong number. If `wraps` is not given, the message must not depend on its number; the model raises ModelError for a
+    message that does.
 
     `runs(state)` returns whether the system sends the message in a state (default: in all states). The first message
     comes within the window `first`, in seconds after the system begins to send (default: after one period). `name` is

@@ -206,9 +206,9 @@ RIVALS: Final = ("chain", "spy", "hsi", "h")
 def suite(model: Spec[Any, Any] | Graph, method: str = "chain", extra: int = 0, *, reset_cost: float = 1.0) -> Suite:
     """Return a test suite made by one of `METHODS`, for a system that may have `extra` more states than the model.
 
-    The method `auto` computes a suite with each of the methods chain, SPY, HSI and H, and returns the cheapest suite.
-    When `auto` compares suites, a reset of the system costs as much as `reset_cost` inputs. `suite` raises UsageError
-    if the method cannot compute a suite for this model.
+    The method `auto` computes an n-complete suite with each of the methods chain, SPY, HSI and H, and returns the
+    cheapest. When `auto` compares suites, a reset of the system costs as much as `reset_cost` inputs. `suite` raises
+    UsageError if the method cannot compute a suite for this model.
 
     >>> from otf.spec import goto
     >>> def step(paid, inp): return [goto(min(paid + 1, 2))] if inp == "coin" else [goto(0, paid)]
