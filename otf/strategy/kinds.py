@@ -235,7 +235,7 @@ class Strategy:
         self.kind = known(self.name)
 
     def path(self, number: int) -> Chooser:
-        """Return the chooser of a path, given the path's number (from 1); equal seeds and numbers give equal choices."""
+        """Return the chooser of a path, given its number (from 1); equal seeds and numbers give equal choices."""
         makers = self.kind.makers
         seed = f"{self.seed}/{number}"
         fresh = None if self.redraw is None else FreshValues(self.redraw, seed)
