@@ -37,8 +37,8 @@ def _table(table: dict[str, Any]) -> Iterator[str]:
     yield from (f"{each}\n" for each in table["says"])
     if "subject" in table:
         yield f"Subject: {table['subject']}. Licence: {table['licence']}. Snapshot: `{table['snapshot']}`.\n"
-    yield f"Command that measures the table again: `{table['command']}`.\n"
-    yield f"The load of the machine during the measurement was {table['load']}.\n"
+    yield f"To repeat the measurement, type `{table['command']}`.\n"
+    yield f"During the measurement, the load of the machine was {table['load']}.\n"
     yield _row(table["columns"])
     yield "|" + "---|" * len(table["columns"])
     yield from map(_row, table["rows"])
