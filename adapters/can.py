@@ -158,14 +158,15 @@ def can(
     patience: float = PATIENCE,
     **options: Any,  # noqa: ANN401 -- those of python-can
 ) -> Port:
-    """Return the port of a CAN bus: "can://socketcan/can0", "can://slcan//dev/ttyACM0?bitrate=500000".
+    """Return the port of a CAN bus, such as "can://socketcan/can0" or "can://slcan//dev/ttyACM0?bitrate=500000".
 
     The library python-can (the extra `can`) defines interfaces, channels and options; give options in the URL or as
-    arguments. The bytes of a frame are those of a `CanFrame` (`otf.codec.can`). `filters` are pairs of an id and a
-    mask. A bus never ends: a system that has left the bus is silent. By default, otf drops error frames; if the
-    controller goes bus-off, the path is inconclusive. If `errors` is true, each error frame is an output, a `CanError`.
-    Set `errors` of the codec too, and let the model allow a `CanError` where the bus may be disturbed. `can` raises
-    UsageError for an invalid address; opening the port raises ContactError.
+    arguments. The bytes of a frame are those of a `CanFrame` (`otf.codec.can`). If you pass `filters` (pairs of an id
+    and a mask), otf receives only frames that match one of the pairs. A bus never ends: a system that has left the bus
+    is silent. By default, otf drops error frames; if the controller goes bus-off, the path is inconclusive. If `errors`
+    is true, each error frame is an output, a `CanError`. In that case, also set `errors=True` for the codec, and let
+    the model allow a `CanError` where the bus may be disturbed. `can` raises UsageError for an invalid address; opening
+    the port raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

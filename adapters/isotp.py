@@ -130,7 +130,7 @@ def isotp(  # noqa: PLR0913 -- all but the first have defaults
     patience: float = PATIENCE,
     **options: Any,  # noqa: ANN401 -- those of python-can
 ) -> Port:
-    """Return the port of ISO-TP messages: "isotp://socketcan/can0?tx=7e0&rx=7e8"; ids in a URL are hexadecimal.
+    """Return the port of ISO-TP messages, such as "isotp://socketcan/can0?tx=7e0&rx=7e8" (ids in hexadecimal).
 
     otf sends frames with the id `tx` and receives frames with the id `rx`; ids above 7FF have 29 bits. `address` is an
     `isotp.Address` for other kinds of addressing. `padding` is the byte that fills up frames. otf sends `stmin`

@@ -30,7 +30,7 @@ WAYS: Final = ("on", "off", "twice", "wrong", "stuck", "late")
 
 @dataclass(frozen=True, slots=True)
 class CyclicMessage:
-    """A message that a node of a bus sends periodically: one of the `frames`, in turn, every `every` seconds.
+    """A message that a node of a bus sends periodically: the next of its `frames`, every `every` seconds.
 
     A codec makes all the frames, with counters and checksums: `[codec.encode(Engine(speed=800, alive=n)) for n in
     range(16)]`.
@@ -189,13 +189,13 @@ def restbus(
     `restbus` takes the addresses that `can` takes. An input of this port is a text that changes how otf sends a message
     from then on: "NAME on", "NAME off", or a fault. "NAME twice" sends each frame twice. "NAME wrong" inverts the last
     byte, so that no checksum fits. "NAME stuck" stops the counter. "NAME late 0.05" sends each frame 0.05 seconds late.
-    The counter of a message also stops while the message is off. The port has no outputs.
+    While a message is off, its counter stops. The port has no outputs.
 
-    otf may send a frame up to `late` seconds after its time: the model's time windows allow for that. A later frame is
-    a fault of otf, not of the system. The trace then records a stall, otf extends the time windows that are open, and
-    the path goes on. If a failure follows within `memory` periods of the late message, the path is inconclusive, since
-    the tested node may have noticed the late frame. If `memory` is `math.inf`, failures are inconclusive until the path
-    ends. `restbus` raises UsageError for an invalid address or message; opening the port raises ContactError.
+    otf may send a frame up to `late` seconds after its scheduled time: the model's time windows allow for that. If otf
+    sends a frame later still, the trace records a stall, otf extends the open time windows, and the path goes on. If a
+    failure follows within `memory` periods of the late message, the path is inconclusive, since the tested node may
+    have noticed the late frame. If `memory` is `math.inf`, failures are inconclusive until the path ends. `restbus`
+    raises UsageError for an invalid address or message; opening the port raises ContactError.
 
     >>> engine = CyclicMessage([bytes.fromhex("0000001001000000ff")], every=0.1)
     >>> restbus("can://virtual/test", {"engine": engine}).kind

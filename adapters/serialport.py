@@ -125,7 +125,7 @@ class PolledLine(SerialLine):
 
 
 def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
-    """Return the port of a serial device: "/dev/ttyUSB0", "COM3", "socket://host:port", "rfc2217://…", "loop://", ….
+    """Return the port of a serial device, such as "/dev/ttyUSB0", "COM3", "socket://host:port" or "rfc2217://…".
 
     The options are the fields of `Device`: `baudrate` (9600), `bytesize` (8), `parity` ("N"), `stopbits` (1), `rtscts`,
     `xonxoff`, `exclusive` (True: no other program may open the device), `dtr` and `rts` (unchanged). If `low_latency`

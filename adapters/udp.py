@@ -208,9 +208,9 @@ def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool 
 
     `bind` is otf's own address, such as "127.0.0.1:0" (port 0: a fresh one). You can also write `bind` into the URL:
     "udp://127.0.0.1:7000?bind=127.0.0.1:7001". If you do not set `bind`, otf uses the address from which this machine
-    reaches the peer. `follow` is for systems that answer from other ports: see `UdpLine`. If `shared` is true, several
-    ports of a bench may have one `bind` and different peers, so that one address talks to many peers. `udp` raises
-    UsageError for an invalid address; opening the port raises ContactError.
+    reaches the peer. Pass `follow` for a system that answers from another port, as TFTP servers do: see `UdpLine`. If
+    `shared` is true, several ports of a bench may have one `bind` and different peers, so that one address talks to
+    many peers. `udp` raises UsageError for an invalid address; opening the port raises ContactError.
 
     >>> udp("127.0.0.1:7000", bind="127.0.0.1:7001").url
     'udp://127.0.0.1:7000?bind=127.0.0.1:7001'

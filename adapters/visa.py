@@ -138,11 +138,12 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
 ) -> Port:
     """Return the port of an instrument by its VISA resource name: "visa:TCPIP::10.0.0.5::INSTR".
 
-    `backend` is the library, as pyvisa names it ("@py" for pyvisa-py). You can set attributes of the pyvisa resource,
-    such as `baud_rate`. A frame is a command or an answer without its `end`. After a command for which `query` returns
-    true, otf reads an answer; in SCPI, reading without a question is an error. Until the answer comes, otf sends no
-    further command, for at most `timeout` seconds; `timeout` should be more than ten times the bench's quiescence time.
-    `visa` raises UsageError for an invalid resource; opening the port raises ContactError.
+    `backend` is the library, as pyvisa names it ("@py" for pyvisa-py). You can pass attributes of the pyvisa resource,
+    such as `baud_rate`, as keyword arguments. A frame is one command or one answer, without the bytes `end` that
+    terminate it. After a command for which `query` returns true, otf reads an answer; in SCPI, reading without a
+    question is an error. Until the answer comes, otf sends no further command, for at most `timeout` seconds; `timeout`
+    should be more than ten times the bench's quiescence time. `visa` raises UsageError for an invalid resource; opening
+    the port raises ContactError.
 
     >>> visa("visa:TCPIP::10.0.0.5::INSTR?backend=@py").kind
     'visa'

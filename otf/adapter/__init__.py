@@ -2,9 +2,9 @@
 
 `Bench` combines a spec with a codec and ports. The parts of a bench are `Life` (start, reset, health), `Barrier`,
 `KnownIssue` and `Limits`. `Codec`, `lines`, `PortAction` and `CodecError` are for writing codecs. otf itself produces
-the outputs `Ended` (a port closed) and `Undecodable` (wrong bytes). `lossy`, `duplicating` and `reordering` return a
-model of a system behind a network that loses, copies or reorders messages. `trace_may_set` lists the parameters of a
-bench that a trace file may set.
+the outputs `Ended` (the system closed a port) and `Undecodable` (the codec rejected bytes). `lossy`, `duplicating` and
+`reordering` return a model of a system behind a network that loses, copies or reorders messages. `trace_may_set` lists
+the parameters of a bench that a trace file may set.
 
 Your own adapter returns a `Port`, a function that opens a connection (a `Line`). `Line.receive` returns a frame, an
 `Ending` or `Trouble`. `otf.adapters` contains the adapters of otf, `otf.framing` the framings. Tests for your own

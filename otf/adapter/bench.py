@@ -300,7 +300,7 @@ class Bench:
         return self.outputs or tuple(self.ports) or ((SYSTEM,) if self.system is not None else ())
 
     def port(self, value: object) -> str:
-        """Return the port of a value: the one that the codec names, or the bench's only one; "" for an `Elapse`.
+        """Return the name of the port that carries a value; "" for an `Elapse`, which no port carries.
 
         `port` raises ModelError if the codec raises an exception.
         """

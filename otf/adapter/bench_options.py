@@ -219,9 +219,10 @@ _NAME: Final = "otf_trace_may_set"
 def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
     """Allow traces to set the given parameters of a bench, each to one of the given values.
 
-    Other people may have written a trace. To replay a trace with a value that you do not allow here, a user gives the
-    value on the command line. Allow sizes, counts and faults, with their bounds, but never addresses, files or
-    programs. Values are numbers, texts, true and false. `trace_may_set` raises UsageError for an unknown parameter.
+    A trace may come from other people, so allow only harmless parameters: sizes, counts and faults, but never
+    addresses, files or programs. To replay a trace with a value that you do not allow, a user gives the value on the
+    command line. An allowed value is a number, a text, True or False. `trace_may_set` raises UsageError for an unknown
+    parameter.
 
     >>> @trace_may_set(size=range(2, 20), fault=("none", "late"))
     ... def bench(url: str = "", size: int = 4, fault: str = "none") -> None: ...

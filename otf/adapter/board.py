@@ -63,7 +63,7 @@ class Flash:
 
     @property
     def version(self) -> dict[str, str]:
-        """Return the image's name with the start of its digest: of what otf wrote, or else of the file."""
+        """Return the image's name, with the start of the SHA-256 of the image that otf wrote (or will write)."""
         return {f"image {Path(self.image).name}": self.written.digest or _digest(self.image)}
 
     async def once(self) -> None:
@@ -191,9 +191,9 @@ class Snapshot:
     if=none,format=qcow2,cache=unsafe,file=state.qcow2`), which the machine itself need not use. `timeout` bounds saving
     and restoring, in seconds.
 
-    A snapshot may contain a state that does not exist after a reset. Therefore otf reports a failure only if the
-    failure also occurs after a reset. otf also drives one of `both` passed paths again after a reset, and reports a
-    failure of that path.
+    A restored machine may behave differently from a machine after a reset. Therefore otf reports a failure only if the
+    failure also occurs after a reset. If the number of a passed path is a multiple of `both`, otf drives that path
+    again after a reset.
 
     >>> Snapshot("/tmp/board.qmp").both
     50
@@ -216,8 +216,8 @@ class Snapshot:
     async def restored(self) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
         """Restore the state of the machine, which stays stopped until the caller calls the yielded function.
 
-        The yielded function does not wait for QEMU. If the machine stays stopped, the path fails, and otf drives it
-        again after a reset. `restored` raises ContactError.
+        The yielded function starts the machine without waiting for QEMU's answer. If the machine stays stopped, the
+        path fails, and otf drives it again after a reset. `restored` raises ContactError.
         """
         async with _obey(self.monitor, ("stop", f"loadvm {_NAME}"), self.timeout) as stream:
             yield partial(_resume_machine, stream)

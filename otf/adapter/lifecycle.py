@@ -47,9 +47,9 @@ class Life:
 
     otf uses the parts in the order of the attributes below. After a path, otf closes the ports, and stops the server
     with its child processes. If the server ends before the path begins, or if another process holds its ports, the
-    start has failed. A failure of a part is trouble with the test bed, not a failure of the system: otf repeats the
-    start as often as the bench's `retries` says. If all retries fail, a campaign that has already driven paths tries
-    again after pauses; if that fails too, the campaign is inconclusive.
+    start has failed. If a part fails, otf does not blame the system: it repeats the start up to `retries` times (a
+    field of the bench). If all retries fail, a campaign that has already driven paths tries again after pauses. If the
+    start still fails, the campaign is inconclusive.
 
     Attributes:
         flash: The image that otf writes to the board, only before the first path.
@@ -59,19 +59,19 @@ class Life:
             (`Listening`), or a function. With None, the server is ready at once.
         inband: The frames, each with its port, that bring the system into its initial state once the ports are open; at
             each `Expect` otf waits for an answer.
-        settle: How long otf drops all output after that.
+        settle: How long otf drops all output after `inband`.
         health: The hook that checks that the system is well.
         boot: The hook that resets the system, or switches its power on, with the ports open: the model must allow all
             output from then on, such as a boot banner.
         actions: For each port, the commands by which inputs of the model reset the system or switch its power. The
-            codec encodes such an input as a `PortAction`. Only the bench names commands, never a trace.
+            codec encodes an input that causes an action as a `PortAction`. A trace cannot change the commands.
         timeout: The longest time of each hook and of the start.
-        grace: The time after which otf kills what is left of the server after a path.
+        grace: How long the server may take to end after a path before otf kills it.
         env: The environment of the server.
-        keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. Such
-            paths take turns. If the reset fails, otf starts the server again.
-        power: The hook that cycles the power if starting a kept server again fails, too.
-        power_cycles: How often otf may use `power` in the life of the bench.
+        keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. otf then
+            drives one path at a time on this bench. If `inband` fails, otf starts the server again.
+        power: The hook that switches the power off and on if otf cannot start a kept server again.
+        power_cycles: How many times otf may call `power` before the campaign gives up.
         speed: How many times as fast as real time the system's clocks run, under libfaketime. `speed` applies to
             `server` and to the processes that the ports start, not to hooks. The quiescence time, R and the model's
             time windows are in the system's seconds; L is in real seconds. otf rejects a system whose clocks it cannot
@@ -79,7 +79,7 @@ class Life:
         recording: The program that records each path of a campaign, of a re-run and of `otf step`.
         snapshot: The saved state of a machine in QEMU, from which paths begin; the server then lives on. otf uses
             `reset` and `inband` only for the first path, and for paths for which it cannot restore the snapshot.
-        lasting: What outlives a path.
+        lasting: The state that otf keeps from one path to the next; you cannot set it.
 
     >>> from pathlib import Path
     >>> Life(reset=lambda: Path("store").unlink(missing_ok=True), settle=0.1).settle

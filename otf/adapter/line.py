@@ -30,7 +30,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The line failed, not the system; `reason` explains why, such as lost datagrams or an unplugged device.
+    """The connection to the system failed, and not the system; `reason` says why, such as an unplugged device.
 
     otf judges what arrived before the trouble. If otf finds no failure, the path is inconclusive.
 
@@ -59,13 +59,13 @@ class Line(Protocol):
     """
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return the file descriptors that become readable when `receive` can return something; they may change."""
+        """Return the file descriptors that become readable when `receive` can return something; the set may change."""
         ...
 
     def arm(self, wake: Callable[[], None]) -> None:
         """Call `wake`, in the runner's thread, whenever something may have arrived that no descriptor shows.
 
-        The line also calls `wake` when its descriptors have changed.
+        The line also calls `wake` when the result of `descriptors` has changed.
         """
         ...
 
@@ -159,7 +159,7 @@ class Port:
 
     `open` is the function that opens the line. `kind` is the name of the adapter. `framing` cuts the line's stream into
     frames; `framing` is None if the transport keeps frames whole, as UDP does. `url` is the address of the port, "" if
-    it has none. `at(url)` returns a port with equal options at another address.
+    it has none. `at(url)` returns a port at another address, with the options of this port.
 
     >>> from otf.adapters.tcp import tcp
     >>> isinstance(tcp("127.0.0.1:7000"), Port), tcp("127.0.0.1:7000").url

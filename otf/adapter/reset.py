@@ -33,8 +33,8 @@ HEARD: Final = ContextVar[float | None]("HEARD", default=None)
 class Expect:
     """A step of `Life.inband`: otf waits until a frame that matches `pattern` (a regular expression) comes on `port`.
 
-    otf drops other frames on the port. If no frame matches within `seconds`, the reset has failed, unless `needed` is
-    false.
+    otf drops all frames on `port` that do not match. If no frame matches within `seconds`, the reset has failed, unless
+    `needed` is false.
 
     >>> [("console", b"reset"), Expect("console", rb"=> $", 5.0)][1].seconds
     5.0

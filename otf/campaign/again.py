@@ -39,12 +39,12 @@ async def rerun(
 ) -> PathResult:
     """Drive the inputs among `events` again on a fresh copy of the system, and return the result of the path.
 
-    `rerun` sends the inputs in strict mode, or as the trace shows, with at most `burst` inputs at once. If the system
-    chooses differently this time, the model may no longer allow an input. `rerun` skips an input that the model does
-    not allow; for a shrunk trace, `rerun` plans other inputs that lead to the state. The result is inconclusive if
-    inputs that the failure needs are missing. `recorded` is the header of the trace, which lists the faults that otf
-    injects again. `on_event` gets each event. `rerun` raises ContactError if the system cannot be reached, and
-    ModelError if the model is broken.
+    `rerun` sends the inputs in strict mode. If `burst` is set, `rerun` sends up to `burst` inputs at once where the
+    trace shows inputs sent at once. If the system answers differently this time, the model may no longer allow an
+    input, and `rerun` skips that input. For a shrunk trace, `rerun` instead plans other inputs that lead to the failing
+    step. The result is inconclusive if inputs that the failure needs are missing. `recorded` is the header of the
+    trace, which lists the faults that otf injects again. `on_event` gets each event. `rerun` raises ContactError if the
+    system cannot be reached, and ModelError if the model is broken.
 
     >>> import anyio
     >>> from pathlib import Path

@@ -23,7 +23,7 @@ class PathResult:
     """The result of one path: the `number`, the `verdict`, the `trace`, and the number of `steps`.
 
     If the path failed, `events` lists its events for shrinking. `faults` are the injected faults, as the trace records
-    them. `unwritten` explains why part of a failure's trace is missing. `silence` describes how otf detected silence.
+    them. `unwritten` is the reason why a part of the trace is missing. `silence` describes how otf detected silence.
     `seconds` is how long the path took. `short` is true if the path ended because the campaign's time was over.
     `passed` lists the steps before the failure. `malformed` is the number of malformed inputs. `together` is the
     largest number of inputs that were in flight at once. `digest` is a hash of the trace. `heard` is true if otf saw an
@@ -52,7 +52,7 @@ class PathResult:
     heard: bool = True
 
     def upto(self, failure: Failure | None) -> PathResult:
-        """Return the part of the path up to one of its failures; a path may continue after its first failure."""
+        """Return the part of the path up to one of its failures; a path can show several failures."""
         if failure is None:
             return self
         after = self.events[failure.event :]
@@ -73,7 +73,7 @@ class PathResult:
         return any(isinstance(event, Guess) for event in self.events)
 
     def is_longer(self, other: PathResult) -> bool:
-        """Return whether another path shows a failure better: it is shorter, or it is as long and came earlier."""
+        """Return whether another path is better evidence of the failure: shorter, or as long but earlier."""
         return (self.steps, self.place) > (other.steps, other.place)
 
     @property
@@ -165,12 +165,13 @@ def tried_first(saved: Sequence[Retried]) -> str:
 
 @dataclass(slots=True)
 class FailureGroup:
-    """All failures of one kind: the `signature`, the `first` path, the number of paths, and the `shrunk` trace.
+    """All failures of one kind: their `signature`, the `first` path that showed one, and the `shrunk` trace.
 
-    `count` is the number of paths that showed the failure. `count` is 0 if only a saved trace showed the failure, or
-    only a path that confirmed a failure `behind` a guess of the state. `tries` is how often otf drove the path in
-    strict mode until a failure of eager mode occurred again. `shorter` is a later path with fewer steps. `unshrunk`
-    explains why there is no shrunk trace; `unshrunk` is "" if the settings ask for no shrinking.
+    `count` is the number of paths that showed the failure. `count` is 0 if only a saved trace showed the failure, or if
+    otf saw the failure only after a guess of the state and then confirmed it (`behind` is true). `tries` is how many
+    times otf drove the path in strict mode until the failure of eager mode occurred again. `shorter` is a later path
+    that shows the failure in fewer steps. `unshrunk` explains why there is no shrunk trace; `unshrunk` is "" if the
+    settings ask for no shrinking.
 
     >>> from pathlib import Path
     >>> from otf.trace import Signature, Verdict

@@ -134,7 +134,7 @@ class Settings:
         return self.jobs * (1 if self.workers is None else self.workers.processes)
 
     def lane_of(self, path: int) -> int:
-        """Return the number of the lane that drives a path; each lane may have a device of its own."""
+        """Return the number of the lane (one of the parallel drivers) of a path; each lane may have its own device."""
         return (path - 1) % self.lanes
 
     def __post_init__(self) -> None:

@@ -64,14 +64,14 @@ ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk agai
 class Shrinker:
     """A `Shrinker` shrinks failing paths of one `bench`; `header` is the header of the traces that it writes.
 
-    `oracle` judges the candidates that the `algorithm` proposes. `budget` bounds the search. The shrinker calls
-    `progress` after each step. `spent` is how many seconds of the budget are already used. `jobs` is how many
-    candidates otf drives at the same time, each on its own copy of the system. The shrinker calls `found` with each
-    shorter result, so that an interruption does not lose the result. `mode` is how otf drives candidates. If `mode` is
-    eager, otf drives most candidates in eager mode, and drives candidates that fail again in strict mode. `where` lists
-    the addresses of the system if they differ from the bench's (`otf run --sut`); the pytest program repeats them.
-    `confirmed` is true if otf has already confirmed the failure in strict mode. `scope` distinguishes failures with
-    equal signatures: the search ignores candidates that show another kind of failure.
+    `oracle` judges the candidates (shorter paths) that the `algorithm` proposes. `budget` bounds the search. The
+    shrinker calls `progress` after each step. `spent` is how many seconds of the `budget` were used before the search.
+    `jobs` is how many candidates otf drives at the same time, each on its own copy of the system. The shrinker calls
+    `found` with each shorter result, so that an interruption does not lose the result. `mode` is how otf drives
+    candidates. If `mode` is eager, otf drives most candidates in eager mode, and drives candidates that fail again in
+    strict mode. `where` lists the addresses of the system if they differ from the bench's (`otf run --sut`); the pytest
+    program repeats them. `confirmed` is true if otf has already confirmed the failure in strict mode. `scope`
+    distinguishes failures with equal signatures: the search ignores candidates that show another kind of failure.
 
     >>> import anyio
     >>> from pathlib import Path

@@ -155,10 +155,11 @@ class Summary(FailureKinds):
     ) -> None:
         """Add the result of a path.
 
-        If otf drove the path again to confirm its failure, `tries` is how often, and `result` the last result.
+        If otf drove the path again to confirm its failure, `tries` is the number of tries, and `result` is the last
+        result.
 
-        `known` is the signature of the failure in strict mode. `known_issue` is the known issue that the failure shows.
-        `driven` is the path as the campaign first drove it; only the steps of `driven` are added to the total.
+        `known` is the signature that the failure had in strict mode. `known_issue` is the known issue that the failure
+        shows. `driven` is the path as the campaign first drove it; only the steps of `driven` are added to the total.
         """
         driven = driven or result
         self.paths += 1
@@ -183,7 +184,7 @@ class Summary(FailureKinds):
             self.failed(FailureGroup(known or result.verdict.failure.signature, result, tries=tries))
 
     def behind(self, driven: PathResult, known_issue: Callable[[Failure], KnownIssue | None]) -> None:
-        """Add the later failures of a path; they need confirmation, since otf has guessed the state."""
+        """Add the failures after a path's first; otf must confirm them, since it guessed the state in between."""
         if (first := driven.verdict.failure) is None:
             return
         after, kinds = first.signature, self.kinds
@@ -242,7 +243,7 @@ class Summary(FailureKinds):
             self.untested = untested(self.steps, self.malformed, self.truncated, self.excused)
 
     def rest(self, before: int) -> None:
-        """Take note that a resumed campaign had no paths left to drive, so that all its results are old."""
+        """Take note that a resumed campaign had no paths left to drive, and so has only earlier results."""
         said = f"nothing was driven: all its paths ({before:,}) had counted before; --into drives more, "
         said += "another --out begins anew, and `otf replay` judges the traces again"
         if self.failures:

@@ -164,12 +164,12 @@ def duplicating(  # noqa: PLR0913 -- all but the spec are given by name
     copies: int = 1,
     late: int = 1,
 ) -> Spec[Any, Input]:
-    """Return the spec of a system behind a network that duplicates messages: each message may come `copies` more times.
+    """Return the spec of a system behind a network that duplicates messages: up to `copies` extra copies may arrive.
 
     `inputs` and `outputs` name the ports whose messages pass through the network. `port(message)` returns the port of a
-    message; omit `port` if the model has one port. A copy of a message arrives at once, or before the system takes more
-    than `late` further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to
-    that port. To keep the number of states small, the spec may allow any number of copies. `duplicating` raises
+    message; omit `port` if the model has one port. Until a copy of a message arrives, the system takes at most `late`
+    further inputs. A copy also arrives before the next message on its port, unless `reordering` applies to that port.
+    The spec may allow more than `copies` copies, because counting them would need too many states. `duplicating` raises
     UsageError if no ports are named.
 
     >>> from otf.spec import goto
@@ -196,8 +196,8 @@ def reordering(  # noqa: PLR0913 -- all but the spec are given by name
     """Return the spec of a system behind a network that delays some messages, so that later messages overtake them.
 
     `inputs` and `outputs` name the ports whose messages pass through the network. `port(message)` returns the port of a
-    message; omit `port` if the model has one port. The network loses no messages. A delayed message arrives before the
-    system takes more than `late` further inputs. If you pass `delay`, a delayed message also arrives within `delay`
+    message; omit `port` if the model has one port. The network loses no messages. While a message is delayed, the
+    system takes at most `late` further inputs. If you pass `delay`, a delayed message also arrives within `delay`
     seconds. `reordering` raises UsageError if no ports are named.
 
     >>> from otf.spec import goto

@@ -98,7 +98,9 @@ class Codec(Protocol):
         ...
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output that these bytes encode. Raises CodecError, ValueError or struct.error if they encode none.
+        """Return the output that these bytes encode.
+
+        Raises CodecError, ValueError or struct.error if the bytes encode no output.
 
         If `decode` raises any other exception, otf assumes that the codec is wrong, so the path is inconclusive and not
         failed.
@@ -160,9 +162,9 @@ class LineForm:
 class LineCodec:
     """A codec that encodes each value as one line of text; `lines` returns one.
 
-    `rows` maps the types of the codec to their patterns. `name` is the port that all inputs use. If each input has a
-    field with the name of its port, `port_field` names that field instead. `encoding` is the character encoding of the
-    lines, such as "utf-8".
+    `rows` maps the types of the codec to their patterns. If the codec has one port, `name` is that port's name. If the
+    codec has several ports, `port_field` is the field of each value that contains the name of its port. `encoding` is
+    the character encoding of the lines, such as "utf-8".
 
     >>> @dataclass(frozen=True)
     ... class Ping: pass
@@ -181,11 +183,14 @@ class LineCodec:
         return tuple(row.kind for row in self.rows)
 
     def port(self, value: object) -> str:
-        """Return the name of the codec's port; with `port_field`, return the name in that field of the value."""
+        """Return the name of the port that carries a value."""
         return str(getattr(value, self.port_field, "")) if self.port_field else self.name
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the line of a value without a line end, or its port action. Raises CodecError for other values."""
+        """Return a value as a line of text without a line end, or the `PortAction` of the value.
+
+        Raises CodecError for other values.
+        """
         for row in self.rows:
             if row.kind is type(value):
                 return row.port_action or self._line(value, row.text(value))
@@ -235,8 +240,8 @@ def lines(
     A plain int, float or str can also be a value, with the pattern `{}`: `lines({str: "{}"})` decodes any line of text.
 
     `port` is the name of the port. On a bench with several ports, such as the clients of a server, give each dataclass
-    a field that contains the name of the port, and pass the name of this field as `port_field`. The patterns leave out
-    this field. For an input that connects or closes a port, give a `PortAction` instead of a pattern: `{Hangup:
+    a field for the name of its port. Pass the name of this field as `port_field`, and do not mention the field in the
+    patterns. For an input that connects or closes a port, give a `PortAction` instead of a pattern: `{Hangup:
     PortAction.CLOSE}`. `lines` raises UsageError if a pattern does not fit its dataclass, or if two dataclasses have
     the same pattern.
 

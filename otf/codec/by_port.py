@@ -1,4 +1,4 @@
-"""A codec that combines one codec for each port; and `At`, a message with its port if several ports carry it."""
+"""`codecs` combines the codecs of several ports into one codec; `At` states on which of the ports a message travels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from otf.values.text import COMPARED, ENVELOPES
 
 @dataclass(frozen=True, slots=True, repr=False)
 class At:
-    """A `message` together with its `port`, for a bench in which several ports carry the same messages: see `codecs`.
+    """A `message` with the name of its `port`, for a bench in which several ports carry the same types of message.
 
     >>> At("alice", "GET /")
     'GET /' on alice
@@ -35,7 +35,7 @@ ENVELOPES[At] = attrgetter("message")
 
 @dataclass(frozen=True, slots=True)
 class PortCodecs:
-    """A codec that uses another codec for each port (`by_port`); `codecs` returns one.
+    """A codec for several ports: `by_port` maps the name of each port to the port's codec.
 
     `alike` names the ports that carry the same messages: the codec wraps each message of these ports in an `At`.
 
@@ -87,9 +87,10 @@ MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each p
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
     """Return the codec of a bench with several ports, made of one codec for each port.
 
-    A keyword argument names a port and gives its codec. A dict can give the codecs of ports whose names are not Python
-    identifiers. The type of a value determines its port. If two ports share a type, as two clients of one server do,
-    inputs and outputs name the port: `At("alice", Get("/"))`. Raises UsageError if you name no port.
+    Pass the codec of each port as a keyword argument with the port's name. If the name of a port is not a Python
+    identifier, pass a dict from names to codecs. The type of a value determines its port. If two ports carry messages
+    of one type, as two clients of a server do, wrap each message with its port: `At("alice", Get("/"))`. Raises
+    UsageError if you name no port.
 
     >>> from otf.codec import lines
     >>> @dataclass(frozen=True)

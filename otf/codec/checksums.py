@@ -1,7 +1,7 @@
 """Fields that a codec computes from the bytes of other fields: lengths, sums and cyclic redundancy checks.
 
-A computed field is not part of the value. The codec computes the field when it encodes a message, and rejects a frame
-in which the field is wrong.
+A decoded message does not contain the computed fields. The codec computes the field when it encodes a message, and
+rejects a frame in which the field is wrong.
 """
 
 from __future__ import annotations
@@ -51,15 +51,18 @@ class Computed(Format):
         return self
 
     def of(self, data: bytes) -> bytes:
-        """Return the bytes of the number computed from `data`. Raises OverflowError if the number is too large."""
+        """Compute the number from `data`, and return the number's bytes.
+
+        Raises OverflowError if the number is too large.
+        """
         return self.number.write(self.compute(data))
 
 
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
     r"""Return the format of a field with the length of the fields `first` to `last`, by default of all later fields.
 
-    If a protocol counts differently, for example includes the header, set `plus` to the number of bytes to add. For the
-    length of a single field, prefer `raw`, `text` or `sized`.
+    If the protocol's length also includes other bytes, such as a header, set `plus` to the number of those bytes. For
+    the length of a single field, prefer `raw`, `text` or `sized`.
 
     >>> from otf.codec.fields import u16be
     >>> length(u16be, plus=2).of(b"abc")

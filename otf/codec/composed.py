@@ -45,9 +45,9 @@ class _Items(Format):
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
     r"""Return the format of a field that is a tuple of items.
 
-    `count` is the number of items, the format of a number before the items, or `rest` for all further bytes. `each` is
-    the format of an item; leave it out if the items are dataclasses, whose fields have formats. A field with this
-    format has the type `tuple[X, ...]`.
+    `count` is the number of items, or the format of the number that precedes the items. If `count` is `rest`, the items
+    fill the remaining bytes. `each` is the format of an item; leave it out if the items are dataclasses, whose fields
+    have formats. A field with this format has the type `tuple[X, ...]`.
 
     >>> from otf.codec.fields import u8, u16be
     >>> items(u8, u16be).bound(tuple[int, ...], print).write((1, 2))

@@ -22,9 +22,9 @@ Inner: TypeAlias = Callable[[Any], "Format"]
 class Format:
     r"""A format reads and writes the values of one field of a message.
 
-    `size` is the number of bytes that each value takes, None if values differ in length. `is_open` is true if a value
-    takes all bytes that the other fields leave over. `fixed` maps positions in the field to bytes that are the same in
-    all values.
+    `size` is the number of bytes of each value, or None if values differ in length. `is_open` is true if the field
+    takes all bytes of the message that no other field takes. `fixed` maps positions in the field to bytes that are the
+    same in all values.
 
     >>> u16be.write(258), u16be.read(b"..\1\2", 2, 4)
     (b'\x01\x02', (258, 4))
@@ -35,7 +35,11 @@ class Format:
     fixed: Mapping[int, int] = MappingProxyType({})
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format for a field of type `hint`; `inner` returns the format of a part. Raises UsageError."""
+        """Return this format, adapted to a field with the type annotation `hint`.
+
+        `inner` returns the format for the annotation of a part, such as an item of a list. Raises UsageError if the
+        format does not fit the annotation.
+        """
         raise NotImplementedError
 
     def read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
@@ -43,7 +47,7 @@ class Format:
         raise NotImplementedError
 
     def write(self, value: Any) -> bytes:
-        """Return the bytes of a value. Raises any exception if the format cannot encode the value."""
+        """Return the bytes of a value. If the format cannot encode the value, `write` may raise any exception."""
         raise NotImplementedError
 
 

@@ -31,9 +31,9 @@ def from_construct(
 
     The codec encodes and decodes the dataclasses in `kinds`; received bytes become a message of the first dataclass
     that fits. The codec only encodes the dataclasses in `inputs`. `actions` maps further inputs to a `PortAction`, such
-    as closing a connection. With `exact`, bytes are undecodable if construct would write their message differently, for
-    instance because padding is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple.
-    Raises UsageError for a field without a declaration, and for a field of another type.
+    as closing a connection. If `exact` is true, the codec rejects bytes that construct would write differently, such as
+    padding that is not zero. A field may be a dataclass, an enum, a number, a text, bytes or a tuple. Raises UsageError
+    if the declaration lacks a field, or if a field has an unsupported type.
 
     >>> from dataclasses import dataclass
     >>> from construct import Const, Int16ub, Struct
@@ -67,10 +67,10 @@ def from_protobuf(
     exact: bool = False,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    r"""Return a codec of dataclasses, given the generated protobuf class of each dataclass.
+    r"""Return a codec of dataclasses, given the class that protobuf generated for each dataclass.
 
     A field that may be absent, such as a field of a `oneof`, has the type `X | None`. Unless `exact` is true, the codec
-    ignores unknown fields and accepts fields in any order. All other arguments are the same as for `from_construct`.
+    ignores unknown fields and accepts fields in any order. `from_construct` explains the other arguments.
 
     >>> from dataclasses import dataclass
     >>> from google.protobuf.duration_pb2 import Duration
@@ -100,9 +100,9 @@ def from_json(
 ) -> LibraryCodec:
     """Return a codec that turns dataclasses into JSON objects and back, with the library msgspec.
 
-    A `ClassVar` with a value is a constant member of the object, which tells messages apart. Unless `exact` is true,
-    the codec ignores unknown members, white space and the order of members. All other arguments are the same as for
-    `from_construct`.
+    A `ClassVar` with a value is a constant member of the JSON object: the codec recognises messages by their constants.
+    Unless `exact` is true, the codec ignores unknown members, white space and the order of members. `from_construct`
+    explains the other arguments.
 
     >>> from dataclasses import dataclass
     >>> from typing import ClassVar
@@ -122,7 +122,7 @@ def from_msgpack(
 ) -> LibraryCodec:
     r"""Return a codec that turns dataclasses into MessagePack maps and back, with the library msgspec.
 
-    All arguments are the same as for `from_json`.
+    `from_json` explains the arguments.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class LibraryCodec(OnePort):
 
     `forms` maps each type of message to the `MessageForm` that writes it, or to a `PortAction`. `outputs` lists the
     `MessageForm`s that decode outputs. `exact` is true if the codec accepts only bytes that the library would write for
-    their message. `name` is the port that all inputs use.
+    their message. `name` is the name of the codec's port.
 
     >>> from dataclasses import dataclass
     >>> from otf.codec.libraries import from_json
@@ -84,7 +84,7 @@ class LibraryCodec(OnePort):
         return tuple(self.forms)
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if the message has neither."""
+        """Return the bytes or the `PortAction` of a message. Raises CodecError if the message cannot be encoded."""
         form = self.forms.get(type(value))
         if form is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.forms)}")

@@ -39,8 +39,8 @@ def from_scapy(
     r"""Return a codec of dataclasses, given the scapy layer (a class) of each dataclass; you install scapy yourself.
 
     The dataclass field `payload` is the next layer: `bytes`, or a dataclass whose layer is in `parts`. The library
-    scapy computes fields that the dataclass lacks, such as lengths and checksums. All other arguments are the same as
-    for `from_construct`.
+    scapy computes fields that the dataclass lacks, such as lengths and checksums. `from_construct` explains the other
+    arguments.
 
     >>> from dataclasses import dataclass
     >>> class Coin:  # stands in for a layer; scapy is under the GPL, and otf never requires it
@@ -92,8 +92,8 @@ def from_kaitai(
 
     `parts` maps the dataclasses that occur in fields to their compiled classes. The codec can only write messages whose
     class was compiled with `--read-write` (Kaitai Struct 0.11). Kaitai Struct computes neither lengths nor counts: make
-    lengths and counts properties of the dataclass, and make constants `ClassVar`s. All other arguments are the same as
-    for `from_construct`, but `exact` does not check messages that the codec cannot write.
+    lengths and counts properties of the dataclass, and make constants `ClassVar`s. `exact` does not check messages that
+    the codec cannot write. `from_construct` explains the other arguments.
     """
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}

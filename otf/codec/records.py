@@ -1,8 +1,8 @@
 """A codec made from dataclasses: the annotation of each field is the format of that field in bytes.
 
-The formats are in `otf.codec.fields`. The formats of lengths and checksums are in `otf.codec.checksums`. A `ClassVar`
-is part of the bytes, but not of the decoded message. If a `ClassVar` has a value, it is a constant, by which the codec
-recognises the type of a message.
+The formats are in `otf.codec.fields`. The formats of lengths and checksums are in `otf.codec.checksums`. The codec also
+writes and reads `ClassVar` fields, but leaves them out of the decoded message. A `ClassVar` with a value is a constant:
+the codec recognises the type of a message by its constants.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ class RecordCodec(OnePort):
     """A codec for dataclasses that annotate each field with its format; `records` returns one.
 
     `types` are the dataclasses of the codec. `formats` maps each type of input to its format, `outputs` is the format
-    of all outputs. `name` is the port that all inputs use.
+    of all outputs. `name` is the name of the codec's port.
 
     >>> from otf.codec.fields import u16be
     >>> @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RecordCodec(OnePort):
     name: str = ""
 
     def encode(self, value: object) -> bytes | PortAction:
-        """Return the bytes of a message, or its action on the port. Raises CodecError if the message has neither."""
+        """Return the bytes or the `PortAction` of a message. Raises CodecError if the message cannot be encoded."""
         own = self.formats.get(type(value))
         if own is None:
             raise CodecError(f"no message {show(value)}; there are {_names(self.types)}")
@@ -56,7 +56,7 @@ class RecordCodec(OnePort):
             raise CodecError(f"{show(value)} cannot be written: {error}") from error
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the message with exactly these bytes. Raises CodecError if there is no such message."""
+        """Return the message that `data` encodes. Raises CodecError if `data` is not exactly one message."""
         del port
         if self.outputs is None:
             raise CodecError("the codec has inputs only, and nothing to decode")

@@ -43,11 +43,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    r"""An HTTP response with its `status`, its `body`, and those of its `headers` that the codec keeps, in lower case.
+    r"""An HTTP response with its `status`, its `body`, and the `headers` that the codec keeps (names in lower case).
 
-    A body that is an object or an array of JSON is compared as a value: spaces and the order of keys make no
-    difference. A body without a JSON object or array is compared byte by byte. A model may give the body as a Python
-    value, which the codec writes as JSON.
+    otf compares a JSON object or array as a value: spaces and the order of keys make no difference. otf compares any
+    other body byte by byte. A model may give the body as a Python value, which the codec writes as JSON.
 
     >>> HttpResponse(200, body={"left": 1, "of": 2}) == HttpResponse(200, body=b'{ "of": 2,\n "left": 1 }')
     True
@@ -89,8 +88,8 @@ class HttpCodec(OnePort):
     r"""The codec of HTTP requests and responses; the library h11 reads and writes the messages.
 
     `keep` names the headers of a response that the codec keeps. The codec drops all other headers, since a model cannot
-    predict a header such as the date. `host` is the value of the header `host` in each request. `name` is the port that
-    all inputs use, `types` are the classes of the messages. The codec rejects requests that break the rules of HTTP.
+    predict a header such as the date. `host` is the value of the header `host` in each request. `name` is the name of
+    the codec's port, `types` are the classes of the messages. The codec rejects requests that break the rules of HTTP.
 
     >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
     b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'
@@ -208,7 +207,7 @@ class WsPong:
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a WebSocket, and its answer, with a `reason` and a `code`; 0 stands for no `code`."""
+    """The message that closes a WebSocket, or confirms the closing, with a `reason` and a `code` (0 for none)."""
 
     code: int = 1000
     reason: str = ""
@@ -246,7 +245,7 @@ def _frame(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class WebSocketCodec(OnePort):
-    r"""The codec of WebSocket messages; `name` is the port that all inputs use, `types` are the message classes.
+    r"""The codec of WebSocket messages; `name` is the name of the codec's port, `types` are the message classes.
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
     (b'\x01hi', WsOpened(status=101))

@@ -59,7 +59,7 @@ class Routes:
             raise ModelError(f"{message}; correct the model, or add {kind.__name__} to the codec")
 
     def only(self, what: str, written: str = "on(port, …)") -> str:
-        """Return the bench's only output port, for an item that does not name a port.
+        """Return the bench's only output port, for an output of the model that does not name its port.
 
         Raise ModelError if the bench has several output ports.
 

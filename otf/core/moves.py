@@ -27,11 +27,11 @@ INTERNAL: Final = 1_000
 class Limits:
     """Bounds on the work of a monitor: how many possible states and how many outputs in flight it follows.
 
-    `hypotheses` is how many possible states the monitor keeps. `most` (five times `hypotheses`) bounds the possible
-    states until the next quiescence, which may rule many of them out. `spontaneous` is how many spontaneous outputs in
-    flight on one port the monitor follows at first. If `spontaneous` outputs cannot explain what came, the monitor
-    follows up to `ahead` outputs; otf assumes that there are never more. `work` is how many moves one search considers
-    at most; the default takes less than half a second of CPU.
+    `hypotheses` is how many possible states the monitor keeps. Until the next quiescence, the monitor keeps up to
+    `most` states (five times `hypotheses`), because quiescence may rule out many of them. At first, the monitor assumes
+    at most `spontaneous` spontaneous outputs in flight on each port. If that assumption does not explain what came, the
+    monitor assumes up to `ahead` outputs, and never more. `work` is how many moves one search considers at most; the
+    default takes less than half a second of CPU.
 
     >>> Limits(spontaneous=1).hypotheses
     2000

@@ -58,7 +58,7 @@ class Oracle:
         self.beliefs = Beliefs(self.model.memory)
 
     def following(self, spontaneous: int) -> Oracle:
-        """Return a new oracle that assumes up to `spontaneous` spontaneous outputs in flight; it shares no beliefs."""
+        """Return an oracle, with beliefs of its own, that assumes up to `spontaneous` spontaneous outputs in flight."""
         if spontaneous <= self.limits.spontaneous:
             return self
         found = self._deeper.get(spontaneous)
@@ -77,10 +77,10 @@ class Oracle:
     def guessed(self, belief: Belief, step: FailedStep) -> list[Node]:
         """Return the states from which a path may continue past its failure; none if no guess is possible.
 
-        The states are those after the expected output, and those before it; later observations show which guess was
-        right. If a step has several inputs, the system may have ignored any of them. `belief` contains the states that
-        were possible before the failure. If the model has times, no guess is possible, since otf cannot know when
-        timers began.
+        The states are those after the expected output, and those before the output; later observations show which guess
+        was right. If a step has several inputs, the system may have ignored any of them. `belief` contains the possible
+        states before the failure. If the model has times, no guess is possible, since otf cannot know when timers
+        began.
         """
         model = self.model
         expected = () if model.timed else self.view(belief).nodes
@@ -97,7 +97,7 @@ class Oracle:
         return self.anywhere([self.model.initial], Span(-FOREVER, 0.0))
 
     def anywhere(self, nodes: list[Node], since: Span) -> Belief:
-        """Return the belief that the system is in one of the nodes, and has been quiet since some moment in a span."""
+        """Return the belief that the system is in one of `nodes`, and fell silent at some time in the span `since`."""
 
         def running(name: str | int, lo: float, hi: float) -> Timer:
             return Timer(name, Window(Span(max(since.a, -hi), since.b), lo, hi))
@@ -117,9 +117,9 @@ class Oracle:
         return self.model.called("silence_key", self.silence_key, node.value, inp.value)
 
     def answers_of(self, node: Node, inp: Symbol) -> Hashable:
-        """Return another key for a silence, for a system that never returns to a state: an input and its answers.
+        """Return a key for a silence, made of an input and its answers, for a system that never returns to a state.
 
-        For instance, a device that numbers its messages never returns to a state.
+        A device that numbers its messages, for instance, never returns to a state.
         """
         if not self.model.spontaneous(node):
             return self.silence_of(node, inp)
@@ -128,7 +128,7 @@ class Oracle:
     def view(self, belief: Belief) -> View:
         """Return the view of a belief, from which a chooser chooses an input; the oracle computes each view once.
 
-        To save memory, a view that was not used for long drops a long list of inputs.
+        To save memory, the oracle drops a long list of inputs from a view that was not used for a while.
         """
         found = belief.view
         if found is None:

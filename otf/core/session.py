@@ -30,11 +30,11 @@ class Session:
     quiescence. `moment` contains the facts by which the pacing decides whether to send or to wait. `over` is true if
     the path has ended.
 
-    `flood` is the largest number of outputs in a row, with no input or quiescence between them; outputs that the model
-    requires do not count. Beyond `flood` outputs or 64 MiB, the path ends with a verdict, because a system that never
-    stops sending must not hold up otf forever. If there is a `barrier`, otf sends pings instead of waiting for
-    quiescence. If `goes_past` returns true for a failure, the path continues from a guess of the state once the system
-    is silent.
+    `flood` is the largest number of outputs in a row, with no input or quiescence between them; otf does not count
+    outputs that the model requires. Beyond `flood` outputs or 64 MiB, the path ends with a verdict, because a system
+    that never stops sending must not hold up otf forever. If there is a `barrier`, otf sends pings instead of waiting
+    for quiescence. If `goes_past` returns true for a failure, the path continues from a guess of the state once the
+    system is silent.
 
     >>> from otf.spec import Spec, goto
     >>> from otf.core import Model
@@ -259,7 +259,7 @@ class Session:
         return event
 
     def skip(self, belief: Belief, ledger: Ledger, steps: int, events: int) -> None:
-        """Continue the path after steps that did not need the session; `belief` and `ledger` are the current ones."""
+        """Take over a path after `steps` steps judged from a cache; `belief` and `ledger` are those after the steps."""
         monitor = self.monitor
         monitor.belief, monitor.ledger, monitor.events = belief, ledger, monitor.events + events
         self.moment.burst += steps

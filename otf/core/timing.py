@@ -45,10 +45,10 @@ class Timing:
         return 2 * self.latency + inputs * self.busy
 
     def learn(self, reply: float) -> None:
-        """Learn from the seconds between an input and its last output; times that the bench sets do not change."""
+        """Adapt a learned quiescence time to a `reply`: the seconds from an input to its last output."""
 
     def slept(self, seconds: float) -> None:
-        """Learn from how long an observed system slept before an answer; times that the bench sets do not change."""
+        """Adapt a learned quiescence time to the seconds that an observed system slept before an answer."""
 
 
 @dataclass(slots=True)

@@ -59,8 +59,8 @@ def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGE
     A received line may end with `\n` or `\r\n`, or with `\r` if `end` is `\r`. The last line of a stream needs no line
     end. If the system expects a different line end from the one that it sends, pass the expected end as `sent`: many
     consoles expect `\r` and answer with `\r\n`. With `sent=b""`, otf adds no line end, for inputs that already contain
-    it. The framer truncates a line longer than `largest` bytes, and sets its `trouble`. `lines` raises UsageError for
-    any other value of `end` or `sent`.
+    it. The framer truncates a line longer than `largest` bytes, and sets its `trouble`. `lines` raises UsageError if
+    `end` or `sent` is not a line end.
 
     >>> framer = lines(largest=4)()
     >>> framer.pack(b"hello"), [frame.data for frame in framer.feed(b"one\r\nfo")], framer.feed(b"ur\nfi")

@@ -19,11 +19,11 @@ from otf.framing.frame import Frame, Framer, Framing
 class Register:
     r"""A value that the system chooses and that later inputs must repeat, such as the id of a job.
 
-    The value is group 1 of the regular expression `seen` in the frames that arrive. Before the first frame that matches
-    `seen`, the value is `first`. Write the `mark` into an input, and otf replaces the mark by the value. By default the
-    mark is the register's name in braces, such as `{job}`. In binary messages, use a mark with as many bytes as the
-    value, and with bytes that occur nowhere else. For a sequence number, `then` computes the next value from the value
-    that was sent.
+    The value is what group 1 of the regular expression `seen` matched in the latest matching frame. Before the first
+    frame that matches `seen`, the value is `first`. When an input contains the `mark`, otf replaces the mark with the
+    register's value. By default the mark is the register's name in braces, such as `{job}`. In binary messages, use a
+    mark with as many bytes as the value, and with bytes that occur nowhere else. For a sequence number, `then` computes
+    the next value from the value that was sent.
 
     >>> Register(rb"INSERTED (\d+)").first
     b'0'

@@ -145,10 +145,10 @@ class SilenceFramer(Buffered):
 def silence(gap: float, *, largest: int = LARGEST) -> Framing:
     """Return the framing in which `gap` seconds of silence end a frame.
 
-    Choose `gap` several times as long as the longest pause within a frame. The delays of the tester's machine add some
-    milliseconds to a pause. Choose `gap` well below the quiescence time of the bench. If the bytes say how long a frame
-    is, `measured(…)` is faster and safer. The framer truncates a frame longer than `largest` bytes, and sets its
-    `trouble`. `silence` raises UsageError if `gap` is not above 0.
+    Choose `gap` several times as long as the longest pause within a frame; the tester's machine may lengthen a pause by
+    some milliseconds. Choose `gap` well below the quiescence time of the bench. If the bytes say how long a frame is,
+    `measured(…)` is faster and safer. The framer truncates a frame longer than `largest` bytes, and sets its `trouble`.
+    `silence` raises UsageError if `gap` is not above 0.
 
     >>> framer = silence(0.005)()
     >>> framer.feed(b"ab"), framer.feed(b"c"), framer.gap

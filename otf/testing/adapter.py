@@ -29,9 +29,9 @@ class Echo:
 
     The system ends after it has sent back the frame `bye`. `ending` is the reason that the adapter reports when the
     system ends, or None if the system never ends. `ended` waits until the adapter can notice that the system has ended.
-    If an adapter notices this only when it sends more, as over UDP, `ended` sends something. `data` is a frame with
-    every byte value that the line can carry; a line of text, for example, carries no newline. `frame` turns a short
-    text into a frame, for a line on which not every text is a frame.
+    If an adapter notices the system's end only when it sends a frame, as over UDP, `ended` sends a frame. `data` is a
+    frame with every byte value that the line can carry; a line of text, for example, carries no newline. `frame` turns
+    a short text into a frame, for a line on which not every text is a frame.
 
     >>> import anyio
     >>> from otf.adapters.inprocess import inprocess

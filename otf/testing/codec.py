@@ -30,9 +30,9 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     The codec must decode each of the `values` from its own bytes: `decode(port, encode(value)) == value`. The codec
     need not decode `inputs`, but must encode an input to equal bytes each time. `frames` are pairs of a port and the
     bytes of a frame that the system sends. The codec must decode each of the `frames`, and `encode` must return the
-    frame's bytes again or raise CodecError. On each port of the values and `frames`, and on `ports`, the codec gets
-    `rounds` random and `rounds` damaged frames, and may raise nothing but CodecError. All values must belong to
-    `codec.types`.
+    frame's bytes again or raise CodecError. `check_codec` also passes `rounds` random and `rounds` damaged frames to
+    `decode` on each known port and on each of `ports`. `decode` may then raise nothing but CodecError. All values must
+    belong to `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 

@@ -79,7 +79,7 @@ class Closed:
 
     @property
     def output(self) -> Ended:
-        """Return the output `Ended`, by which otf judges that the port closed."""
+        """Return the output `Ended` that stands for the closing of the port."""
         return Ended(self.reason)
 
 

@@ -95,7 +95,7 @@ class TraceReader:
         self.cut = True
 
     def skip(self) -> None:
-        """Read on to the last line of the trace."""
+        """Read the rest of the trace, to its last line, without yielding events."""
         self.end = next((line for _, line in self._lines if line["event"] == "end"), None)
         self.cut = self.end is None
 

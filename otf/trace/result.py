@@ -62,8 +62,8 @@ def counted(number: int, what: str) -> str:
 class FailureResult:
     """One kind of failure, with its `signature`, the number of `paths` that showed it, and its shortest `trace`.
 
-    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved failure, driven again, showed
-    this kind. `title` describes the failure in the shortest trace.
+    `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved trace, which otf drove again,
+    showed this kind of failure. `title` describes the failure in the shortest trace.
 
     >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
     3
@@ -148,18 +148,18 @@ class CampaignResult:
 
     `paths` and `steps` are the numbers of paths and inputs that otf judged. `failures`, `known_issues` and
     `inconclusive` list what the campaign found. `guessed` are failures that paths showed only after other failures;
-    they do not affect the verdict. `requirements` are the requirements of the bench, with their status. `silence` maps
-    each method of detecting silence to the number of paths that used it. `truncated` is the number of paths that ended
-    at an unspecified input. `short` is the number of paths that ended early because the campaign's time was up. `late`
-    is the number of outputs that came after the quiescence time. `unshown` is the number of paths that passed before
-    the campaign was resumed, but have no trace.
+    `guessed` does not affect the verdict. `requirements` are the requirements of the bench, with their status.
+    `silence` maps each method of detecting silence to the number of paths that used the method. `truncated` is the
+    number of paths that ended at an unspecified input. `short` is the number of paths that ended early because the
+    campaign's time was up. `late` is the number of outputs that came after the quiescence time. `unshown` is the number
+    of paths that passed before the campaign was resumed, but have no trace.
 
     `interrupted` is true if a signal ended the campaign. `unfinished` paths, with `unfinished_steps` steps, were in
     progress when the campaign was interrupted; no other field includes them. `parts` maps each activity of the campaign
     to the seconds spent on it. `failed_starts` counts the failed starts of the system after which otf paused and tried
     again. `devices_out` are the devices that stopped answering. `trouble` is the error that ended contact with the
     system. `untested` is the reason why the campaign tested nothing. `heard` is true if otf saw any output. `full` is
-    true if there were more different failures than otf can tell apart.
+    true if there were more than 1,000 kinds of failure: otf then distinguishes further failures by types alone.
 
     >>> known = KnownIssueResult("it answers late after a reset", 2, "path-0001.jsonl")
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
@@ -279,7 +279,7 @@ class CampaignResult:
 
     @property
     def mixed(self) -> bool:
-        """Return whether a report needs the tally, because headline and totals do not say how the paths ended."""
+        """Return whether a report must print `tally`: `headline` and `totals` may not show how the paths ended."""
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
     def away(self) -> Iterator[str]:

@@ -115,12 +115,12 @@ class Failure:
     """Why a path failed: the last `input`, what the possible states `allowed`, and what was `seen` on `port`.
 
     `event` is the number of the event that no possible state allows. `step` is the number of the input before that
-    event. Programs compare failures by `signature`; all other texts are for people. `before` holds the outputs that otf
-    saw earlier in the failing step. If the model has time windows, `times` lists when each output was due, and `off` is
-    how many seconds the event was outside all windows. `violates` lists the requirements that the system violates by
-    not sending the outputs that were due. `unclear` is true if `violates` lists several requirements, and the path does
-    not show which of them the system violates. `together` is how many inputs were in flight; `step` is the number of
-    the last one. `note` explains the failure further.
+    event. To compare failures in a program, use `signature`; all other texts are for people. `before` holds the outputs
+    that otf saw earlier in the failing step. If the model has time windows, `times` lists when each output was due, and
+    `off` is how many seconds the event was outside all windows. `violates` lists the requirements that the system
+    violates by not sending the outputs that were due. `unclear` is true if `violates` lists several requirements, and
+    the path does not show which of them the system violates. `together` is how many inputs were in flight; `step` is
+    the number of the last one. `note` explains the failure further.
 
     >>> signature = Signature("wrong", "int", "Button", "Coffee", "Tea")
     >>> Failure(signature, event=3, step=1, input="Button()", seen="Tea()", port="line").kind
@@ -195,10 +195,10 @@ class Verdict:
 
     `truncated` is true if the path passed, but ended at an input that the model does not specify. `late` lists the
     numbers of the outputs that came after the quiescence time. If the path failed, `stalled` is the longest time in
-    seconds for which the machine kept otf or the system from running. `judged` counts the events that otf judged
-    against the model's times, and those in doubt because of a stall. `behind` lists the failures after the path's first
-    failure; each may be due to a wrong guess of the state. `proven` is true if the path itself proves that no stall of
-    the machine caused the failure.
+    seconds for which the machine kept otf or the system from running. `judged` is the number of events that otf judged
+    against the model's times, and how many are doubtful because of a stall. `behind` lists the failures after the
+    path's first failure; each may be due to a wrong guess of the state. `proven` is true if the path itself proves that
+    no stall of the machine caused the failure.
 
     >>> Verdict("pass", truncated=True).failed
     False
@@ -215,7 +215,7 @@ class Verdict:
     proven: bool = field(default=False, compare=False)
 
     def after(self, past: tuple[Failure, ...]) -> Verdict:
-        """Return the verdict of a path that continued after the failures in `past`, and then ended with this one."""
+        """Return this verdict with the failures in `past` before its own; the first failure decides the verdict."""
         if not past:
             return self
         last = () if self.failure is None else (self.failure,)
@@ -223,7 +223,7 @@ class Verdict:
 
     @property
     def raced(self) -> bool:
-        """Return whether the path failed on inputs sent at once; a later pass with them proves no repair."""
+        """Return whether several inputs were in flight at the failure; a later pass then proves no repair."""
         return self.failure is not None and self.failure.together > 1
 
     @property
