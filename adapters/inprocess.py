@@ -154,9 +154,9 @@ def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int 
     """Return the port of a Python function; for each path, otf calls `make` for a fresh function.
 
     The function takes the bytes of a frame, and returns a reply, a list or generator of replies, or None. A reply is
-    bytes or `Ending("why")`; to delay a reply, return a pair of seconds and the reply. Error messages call the port
-    `port`. otf cuts a frame to `largest` bytes, and marks the frame as cut. Opening the port raises ContactError if
-    `make` raises an exception.
+    bytes or `Ending("why")`; to delay a reply, return a pair of seconds and the reply. `port` is the name of the port
+    in error messages. otf cuts a frame to `largest` bytes, and marks the frame as cut. Opening the port raises
+    ContactError if `make` raises an exception.
 
     >>> inprocess(lambda: lambda frame: [b"echo " + frame, (0.1, b"later")], port="line").kind
     'inprocess'

@@ -206,7 +206,7 @@ class UdpLine:
 def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
     """Return the port of a UDP peer at the address `url`, such as "udp://127.0.0.1:7000".
 
-    `bind` is otf's own address, such as "127.0.0.1:0" (port 0: a fresh one). You can also write `bind` into the URL:
+    `bind` is otf's own address, such as "127.0.0.1:0" (port 0: any free port). You can also write `bind` into the URL:
     "udp://127.0.0.1:7000?bind=127.0.0.1:7001". If you do not set `bind`, otf uses the address from which this machine
     reaches the peer. Pass `follow` for a system that answers from another port, as TFTP servers do: see `UdpLine`. If
     `shared` is true, several ports of a bench may have one `bind` and different peers, so that one address talks to

@@ -6,9 +6,9 @@ the outputs `Ended` (the system closed a port) and `Undecodable` (the codec reje
 `reordering` return a model of a system behind a network that loses, copies or reorders messages. `trace_may_set` lists
 the parameters of a bench that a trace file may set.
 
-Your own adapter returns a `Port`, a function that opens a connection (a `Line`). `Line.receive` returns a frame, an
-`Ending` or `Trouble`. `otf.adapters` contains the adapters of otf, `otf.framing` the framings. Tests for your own
-codec, framing or adapter are in `otf.testing`.
+Your own adapter returns a `Port`, a function that opens a connection (a `Line`). `Line.receive` returns a list of what
+arrived: each a `Frame`, an `Ending` or a `Trouble`. `otf.adapters` contains the adapters of otf, `otf.framing` the
+framings. Tests for your own codec, framing or adapter are in `otf.testing`.
 """
 
 from typing import TYPE_CHECKING

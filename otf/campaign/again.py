@@ -42,7 +42,7 @@ async def rerun(
     `rerun` sends the inputs in strict mode. If `burst` is set, `rerun` sends up to `burst` inputs at once where the
     trace shows inputs sent at once. If the system answers differently this time, the model may no longer allow an
     input, and `rerun` skips that input. For a shrunk trace, `rerun` instead plans other inputs that lead to the failing
-    step. The result is inconclusive if inputs that the failure needs are missing. `recorded` is the header of the
+    step. If `rerun` skips inputs that the failure needs, the result is inconclusive. `recorded` is the header of the
     trace, which lists the faults that otf injects again. `on_event` gets each event. `rerun` raises ContactError if the
     system cannot be reached, and ModelError if the model is broken.
 

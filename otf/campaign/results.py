@@ -117,7 +117,7 @@ class Shrunk:
 
     @property
     def traces(self) -> list[Path]:
-        """Return the shrunk trace, and the traces of the other failures."""
+        """Return the shrunk trace, and the traces of other failures that the search found."""
         return [self.trace, *(each.trace for each in self.others)]
 
 

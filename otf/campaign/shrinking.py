@@ -67,11 +67,12 @@ class Shrinker:
     `oracle` judges the candidates (shorter paths) that the `algorithm` proposes. `budget` bounds the search. The
     shrinker calls `progress` after each step. `spent` is how many seconds of the `budget` were used before the search.
     `jobs` is how many candidates otf drives at the same time, each on its own copy of the system. The shrinker calls
-    `found` with each shorter result, so that an interruption does not lose the result. `mode` is how otf drives
-    candidates. If `mode` is eager, otf drives most candidates in eager mode, and drives candidates that fail again in
-    strict mode. `where` lists the addresses of the system if they differ from the bench's (`otf run --sut`); the pytest
-    program repeats them. `confirmed` is true if otf has already confirmed the failure in strict mode. `scope`
-    distinguishes failures with equal signatures: the search ignores candidates that show another kind of failure.
+    `found` with each shorter result, so that an interruption does not lose the result. `mode` (strict or eager) is the
+    mode in which otf drives candidates. If `mode` is eager, otf drives most candidates in eager mode, and drives
+    candidates that fail again in strict mode. `where` lists the addresses of the system if they differ from the bench's
+    (`otf run --sut`); the pytest program repeats them. `confirmed` is true if otf has already confirmed the failure in
+    strict mode. `scope` distinguishes failures with equal signatures: the search ignores candidates that show another
+    kind of failure.
 
     >>> import anyio
     >>> from pathlib import Path

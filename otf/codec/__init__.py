@@ -162,9 +162,9 @@ class LineForm:
 class LineCodec:
     """A codec that encodes each value as one line of text; `lines` returns one.
 
-    `rows` maps the types of the codec to their patterns. If the codec has one port, `name` is that port's name. If the
-    codec has several ports, `port_field` is the field of each value that contains the name of its port. `encoding` is
-    the character encoding of the lines, such as "utf-8".
+    `rows` lists the types of the codec, each with its pattern. If the codec has one port, `name` is that port's name.
+    If the codec has several ports, `port_field` is the field of each value that contains the name of its port.
+    `encoding` is the character encoding of the lines, such as "utf-8".
 
     >>> @dataclass(frozen=True)
     ... class Ping: pass

@@ -1,7 +1,7 @@
 """Fields that a codec computes from the bytes of other fields: lengths, sums and cyclic redundancy checks.
 
-A decoded message does not contain the computed fields. The codec computes the field when it encodes a message, and
-rejects a frame in which the field is wrong.
+A decoded message does not contain computed fields. The codec sets the computed fields when it encodes a message, and
+rejects a frame with a wrong field.
 """
 
 from __future__ import annotations
@@ -51,10 +51,7 @@ class Computed(Format):
         return self
 
     def of(self, data: bytes) -> bytes:
-        """Compute the number from `data`, and return the number's bytes.
-
-        Raises OverflowError if the number is too large.
-        """
+        """Return the bytes of the number computed from `data`. Raises OverflowError if the number is too large."""
         return self.number.write(self.compute(data))
 
 

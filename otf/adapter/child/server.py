@@ -44,7 +44,7 @@ _SAID: Final = 0.5  # seconds for reading the last words of a server that has en
 class Listening:
     """A condition for `Life`: a server is ready when it listens on `port` of `host` (TCP, or UDP if `udp` is true).
 
-    If an older process listens on the port, otf does not take the server for ready.
+    If an older process listens on the port, otf does not mistake that process for the server.
 
     >>> Listening(6379), Listening(69, udp=True).host
     (Listening(port=6379, host='127.0.0.1', udp=False), '127.0.0.1')
