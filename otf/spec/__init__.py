@@ -88,7 +88,7 @@ class Spec(Generic[State, Input]):
     count states. otf itself recognises a number as a counter if spontaneous outputs advance it and no input changes it;
     `counters=()` prevents that.
 
-    If `total` returned this spec, `partial` is the incomplete spec from which `total` made it; otherwise None.
+    `partial` is the incomplete spec from which `total` made this spec, or None for a spec that `total` did not make.
 
     >>> def step(paid, inp):
     ...     if inp == "coin": yield Transition(paid + 1)
