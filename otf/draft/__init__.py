@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from otf.draft.binary import binary_kinds
 from otf.draft.dialogue import Utterance, cut, is_text, read_dialogue
-from otf.draft.kinds import MessageKind, Parsed, object_kinds
+from otf.draft.kinds import MessageKind, Parsed, nested_object, object_kinds
 from otf.draft.model import AnswerKinds, exchanges, guess_states, rules
 from otf.draft.texts import text_kinds
 from otf.draft.writing import Draft
@@ -46,9 +46,10 @@ def draft_bench(file: BinaryIO, recording: str, name: str, url: str = "") -> Dra
     found = list(exchanges(utterances, parsed))
     slowest = max((each.seconds for each in found if each.seconds < _SLOWEST), default=0.0)
     greeting = _greeting(utterances, parsed)
-    made = "from_json" if objects is not None else ""
+    made, nested = ("from_json", "") if objects is not None else ("", nested_object(utterances))
+    notes = [*dialogue.notes, *([nested] if nested else [])]
     states = guess_states(found) if len({each.client for each in utterances}) == 1 else None
-    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, dialogue.notes, made, states)
+    return Draft(name, dialogue.url, kinds, rules(found), greeting, framing, slowest, notes, made, states)
 
 
 def _counted(utterances: Sequence[Utterance], parsed: Sequence[Parsed]) -> list[MessageKind]:

@@ -172,6 +172,20 @@ def _members(data: bytes) -> Members | None:
     return found if all(map(_is_field, found)) else None
 
 
+def nested_object(utterances: Sequence[Utterance]) -> str:
+    """Return a remark about the first JSON object whose members are not plain values with usable names; "" for none."""
+    for number, each in enumerate(utterances, 1):
+        try:
+            msgspec.json.decode(each.data, type=dict[str, object])
+        except BAD_JSON:
+            continue
+        if _members(each.data) is None:
+            return (
+                f"message {number} is a JSON object that is not flat, so all messages are texts here: see `from_json`"
+            )
+    return ""
+
+
 def _is_field(name: str) -> bool:
     is_taken = keyword.iskeyword(name) or hasattr(builtins, name) or name in NO_FIELDS
     return _MEMBER.fullmatch(name) is not None and not is_taken

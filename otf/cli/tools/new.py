@@ -74,6 +74,8 @@ def _draft(wishes: NewCommand) -> int:
     _write(file, draft.written())
     inputs, outputs = sum(each.sent > 0 for each in draft.kinds), sum(each.seen > 0 for each in draft.kinds)
     say(f"{file}: a draft of {draft.url or 'the recorded system'}; kinds of messages: {inputs} in, {outputs} out")
+    for note in draft.notes:
+        say(f"  of the recording:  {note}")
     say("  read it first:     every guess in it may be wrong")
     say(f"  run it:            otf run {file}")
     say(f"  walk through it:   otf step {file}")
