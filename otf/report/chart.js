@@ -74,7 +74,7 @@ function burstsOf(path) {
 
 function ghosts(path, event) {
   const ports = chartPorts(path.events);
-  const { expected, kind, port, brief, together } = path.failure;
+  const { expected, all, kind, port, brief, together } = path.failure;
   // what did not come, or answers another input of a burst, may belong to another port than what came
   const other = ports.length === 1 ? ports[0] : kind === "missing" || together > 1 ? undefined : port || undefined;
   if (!expected.length) return [{ ghost: true, time: event.at, text: "expected: no output" }];
@@ -82,7 +82,7 @@ function ghosts(path, event) {
     ghost: true,
     time: event.at,
     port: ports.includes(each.port) ? each.port : other,
-    text: `${number ? "or" : "expected:"} ${each.text}`,
+    text: `${number ? (all ? "and" : "or") : "expected:"} ${each.text}`,
     brief: brief && `expected: ${brief[0]}`,
   }));
 }

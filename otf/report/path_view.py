@@ -23,7 +23,7 @@ from otf.core.timing import FOREVER, Clock, Span
 from otf.offline import Judgement
 from otf.report.markup import NumberedEntries
 from otf.trace.events import GUESSED, Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
-from otf.trace.near import NearestOutput, alternatives, nearest
+from otf.trace.near import NearestOutput, alternatives, branches, nearest
 from otf.trace.reading import TracedEvent
 from otf.trace.texts import Output, message_text
 from otf.trace.title import brief_difference
@@ -280,6 +280,7 @@ def _failure(failure: Failure, ports: dict[str, str]) -> ViewData:
             {"text": each.text, "port": plain(each.port or port or ports.get(each.text, ""))}
             for each in likely[:GHOSTS]
         ],
+        "all": failure.kind == "missing" and len([*branches(failure)]) == 1,
         "differences": [each._asdict() for each in near.differences] if near is not None else [],
     }
 

@@ -248,7 +248,7 @@ function failureDetails({ failure }) {
     element("div", { class: "failure" },
       element("p", { class: "fail" }, `✗ ${failure.kind}: ${failure.says}`),
       element("dl", {},
-        element("dt", {}, expected.length > 1 ? "expected, one of" : "expected"), element("dd", {}, element("ul", { class: "ghosts" }, ...wanted)),
+        element("dt", {}, expected.length > 1 && !failure.all ? "expected, one of" : "expected"), element("dd", {}, element("ul", { class: "ghosts" }, ...wanted)),
         element("dt", {}, "seen"), element("dd", {}, markedText(failure.seen, differences, "seen"), failure.port && !failure.seen.endsWith(` on ${failure.port}`) && ` on ${failure.port}`),
         element("dt", {}, "before it"), element("dd", {}, failure.before.length ? element("code", {}, failure.before.join(", ")) : "nothing")),
       rows.length ? element("table", {}, element("caption", {}, "differences"), element("thead", {}, head), element("tbody", {}, ...rows)) : "",

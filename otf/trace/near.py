@@ -18,6 +18,7 @@ from otf.trace.verdict import Failure
 ANY_ORDER: Final = "in any order: "
 TYPES: Final = {"str", "bytes", "int", "float"}
 PAIR: Final = 2
+SPONTANEOUS: Final = "an output that the model emits by itself"
 COMPARED: Final = 100  # outputs: a long one takes some 15 ms
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
 _CUT: Final = re.compile(r"… \([\d,]+ characters\)")  # of a value that was too long
@@ -89,13 +90,35 @@ def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None
 
 def alternatives(failure: Failure) -> list[Output]:
     """Return the outputs that could have come instead, each once; empty if the model allows no further output."""
+    if lacks_spontaneous(failure):
+        return [Output(SPONTANEOUS, "")]
     left = [rest(outputs, failure.before) for outputs in branches(failure)]
     return list(dict.fromkeys(output for outputs in left for output in outputs))
+
+
+def lacks_spontaneous(failure: Failure) -> bool:
+    """Return whether an output is missing although all outputs of the step's own transitions came."""
+    found = [*branches(failure)] if failure.kind == "missing" and failure.before else []
+    return bool(found) and all(_came(outputs, failure.before) for outputs in found)
+
+
+def _came(outputs: Iterable[Output], seen: Iterable[str]) -> bool:
+    """Return whether all outputs of a branch were seen, perhaps with others among them."""
+    left = [*map(without_port, seen)]
+    for output in outputs:
+        at = next((at for at, each in enumerate(left) if _same(output, each)), None)
+        if at is None:
+            return False
+        del left[at]
+    return True
 
 
 def _left_out(failure: Failure) -> Iterator[str]:
     # if nothing came, the allowed outputs explain enough
     if not failure.before:
+        return
+    if lacks_spontaneous(failure):
+        yield f"  did not come:    {SPONTANEOUS}, by a timer or `emits`, after these"
         return
     left = [rest(outputs, failure.before) for outputs in branches(failure)]
     missing = [", ".join(output.text for output in outputs) for outputs in left if outputs]

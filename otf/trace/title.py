@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from otf.trace.clock import overdue_timer
 from otf.trace.differing import Difference
-from otf.trace.near import alternatives, branches, nearest, rest
+from otf.trace.near import SPONTANEOUS, alternatives, branches, lacks_spontaneous, nearest, rest
 from otf.trace.texts import LONGEST, brief, without_port
 from otf.trace.verdict import POSSIBLE, Failure
 
@@ -98,6 +98,8 @@ def _parts(whole: str, differences: Sequence[Difference], values: Sequence[str])
 def _expected(failure: Failure) -> str:
     if failure.kind == "unasked":
         return "no output"
+    if lacks_spontaneous(failure):
+        return SPONTANEOUS
     if failure.kind == "missing":
         left = [", ".join(each.text for each in rest(outputs, failure.before)) for outputs in branches(failure)]
     else:

@@ -104,6 +104,11 @@ TOLD: list[tuple[Failure, list[str]]] = [
         ["  did not come:    B() or C()"],
     ),
     (failure("missing", "nothing more", ("A()", "B()"), ("C()",), before=("A()",)), []),
+    (failure("missing", "nothing more", ("C()",), before=("Tick()",)), []),
+    (
+        failure("missing", "nothing more", ("A()", "B()"), before=("A()", "B()", "Tick()")),
+        ["  did not come:    an output that the model emits by itself, by a timer or `emits`, after these"],
+    ),
     (failure("missing", "nothing more", ("A()",)), []),
     (failure("wrong", "<no value>", ("any Data", "in any order: any Data, (")), []),
 ]
