@@ -121,8 +121,9 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     with watched():
         for read in reader.events(registry):
             monitor.slack = read.slack
-            tally.take(read.event, free=monitor.belief.unconstrained)
             session.tell(read.event, len(read.raw or b""))
+            # only now is it known whether the system had taken an input that leaves everything open
+            tally.take(read.event, free=monitor.belief.unconstrained)
             if keep:
                 events.append(read.event)
             if on_step is not None:
@@ -188,7 +189,7 @@ class EventTally:
 
     def __init__(self, spec: Spec[Any, Any]) -> None:
         self.sent: int = 0
-        self._seen = self._malformed = 0
+        self._seen = self._malformed = self._free = 0
         # if the model says what follows them, malformed inputs test the system as others do
         self._says_nothing = spec.malformed is None
 
@@ -196,7 +197,8 @@ class EventTally:
         """Count an event; `free`: the model allows any output there."""
         if isinstance(event, Sent):
             self.sent += 1
-            self._malformed += self._says_nothing and isinstance(event.input, Malformed)
+            self._free += free
+            self._malformed += not free and self._says_nothing and isinstance(event.input, Malformed)
         else:
             self._seen += isinstance(event, Seen | Closed) and not free
 
@@ -206,4 +208,4 @@ class EventTally:
             return NOTHING
         # outputs before an unspecified input were judged; answers to a malformed one were not
         is_judged = self._seen and not self._malformed
-        return "" if is_judged else untested(self.sent, self._malformed, int(truncated))
+        return "" if is_judged else untested(self.sent - self._free, self._malformed, int(truncated))

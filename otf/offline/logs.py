@@ -160,8 +160,8 @@ class ForeignJudge:
         return opinion
 
     def _tell(self, event: Event) -> None:
-        self._tally.take(event, free=self._session.monitor.belief.unconstrained)
         self._session.tell(event)
+        self._tally.take(event, free=self._session.monitor.belief.unconstrained)
         self._quiet = isinstance(event, Quiet)
         if isinstance(event, Sent):
             self._input = event.at

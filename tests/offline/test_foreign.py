@@ -334,6 +334,7 @@ def test_a_log_that_tests_nothing() -> None:
         ([Stalled(0.1, 1.0)], "no output was seen"),
         ([Quiet(1.0)], "no output was seen"),
         ([Sent("a", "p", 1.0), Seen("b", "p", 1.1)], "one that the model does not specify"),
+        ([Sent("a", "p", 1.0), Seen("b", "p", 1.1), Sent("a", "p", 2.0)], "one that the model does not specify"),
     ):
         found = judge_foreign(coffee_log(*events), beats)
         assert (found.verdict.outcome, why in found.verdict.why) == ("inconclusive", True), events

@@ -19,7 +19,7 @@ from otf.core.session import FLOOD
 from otf.errors import TraceError
 from otf.offline import Judgement, OnStep, judge
 from otf.spec import Spec, Transition, goto
-from otf.trace.events import Event, Seen, Stalled
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 from otf.trace.reading import TracedEvent, TraceReader, bounded
 from otf.trace.record import end_line, event_line, header_line
 from otf.trace.verdict import Verdict
@@ -164,6 +164,19 @@ def test_a_trace_of_another_bench(tmp_path: Path) -> None:
     data = (tmp_path / "path-0001.jsonl").read_bytes()
     with pytest.raises(TraceError, match=r"the trace, line 2: the type '\w+' is not known to the bench"):
         _replayed(data, on_function(lambda: lambda _frame: None))
+
+
+def test_a_trace_of_which_the_model_specifies_nothing() -> None:
+    """From its first input on, another model allows anything: that is no pass, however many inputs follow."""
+    tested = replace(on_function(lambda: lambda _frame: None), spec=Spec[int, str](lambda _state, _inp: [], 0, ["in"]))
+    events: list[Event] = []
+    for at in (0.0, 1.0, 2.0):
+        events += [Sent("in", "p", at), Seen("p.out", "p", at + 0.1), Quiet(at + 0.5)]
+    lines = [header_line(HEADER, "2026-11-22"), *(event_line(1, event, "2026") for event in events)]
+    lines += [end_line(Verdict("fail"), "2026", 3)]
+    judgement = _replayed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), tested)
+    assert (judgement.steps, judgement.conclusion.outcome) == (3, "inconclusive")
+    assert "one that the model does not specify" in judgement.conclusion.why
 
 
 def _ticks(state: int) -> Iterator[Transition[int]]:
