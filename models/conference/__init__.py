@@ -1,4 +1,4 @@
-"""The conference protocol: otf tests one entity, as its user over pipes and as all other entities over UDP.
+"""The conference protocol: one entity, tested as its user over pipes and as all other entities over UDP.
 
 `otf run conference` tests the *reference entity*, an example program that comes with otf. `--set fault=O7` switches on
 one of the 27 defects built into the reference entity. `--set entity='./my-entity --verbose'` tests your own program for
