@@ -60,7 +60,8 @@ class Signals:
 
     def install(self) -> None:
         """Install the handlers."""
-        self._begun = time.monotonic() - _age()
+        # Python's own start, in CPU time: the process may be older than the command (`sh -c 'make; otf run …'`)
+        self._begun = time.monotonic() - time.process_time()
         for number in self._numbers:
             signal.signal(number, self._ending)
         signal.signal(signal.SIGALRM, self._check)
@@ -138,18 +139,6 @@ def _endings() -> tuple[signal.Signals, ...]:
     """Return the signals that end a command; SIGHUP only if it is not already ignored (nohup)."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP]))
-
-
-def _age() -> float:
-    """Return the age of this process in seconds; 0 if the system does not tell."""
-    try:
-        with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- saves importing pathlib here
-            # the fields after the program's name, which may contain anything
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return 0.0
-    return max(0.0, age)
 
 
 def _alarm(seconds: float, then: float) -> None:
