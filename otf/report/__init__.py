@@ -1,9 +1,10 @@
 """The results of a campaign, for people and for machines: pages, charts, JUnit XML, annotations."""
 
 from otf.report.ci import github, junit, markdown
-from otf.report.gather import Gathered, PathSummary, ReportedFailure
+from otf.report.gather import Gathered
 from otf.report.markup import MARK
 from otf.report.page import page
+from otf.report.reported import PathSummary, ReportedFailure
 from otf.report.sequence import Chart, chart, lifelines, mermaid
 from otf.report.sequence_svg import standalone
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from otf.report.failures import KINDS, as_known
-from otf.report.gather import Gathered, ReportedFailure
+from otf.report.gather import Gathered
 from otf.report.markup import MARK, Markup, joined, tag, text
+from otf.report.reported import ReportedFailure
 from otf.trace.explain import explanation
 from otf.trace.result import CampaignResult, KnownIssueResult, counted
 from otf.trace.title import title

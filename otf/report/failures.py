@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from otf.report.gather import Gathered, PathSummary, ReportedFailure
+from otf.report.gather import Gathered
 from otf.report.markup import Markup, joined, tag
 from otf.report.path_view import ViewData
+from otf.report.reported import PathSummary, ReportedFailure
 from otf.trace.explain import explanation, wrapped
 from otf.trace.result import KnownIssueResult, counted
 from otf.trace.title import title

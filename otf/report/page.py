@@ -9,9 +9,10 @@ from typing import Final
 
 from otf.explore.space import CoveredPart
 from otf.report.failures import ORDER, EmbeddedPath, address, document, failures, kind_of
-from otf.report.gather import Gathered, PathSummary
+from otf.report.gather import Gathered
 from otf.report.markup import MARK, Markup, framed, joined, own, scrolled, tag
 from otf.report.mutants import mutants_section
+from otf.report.reported import PathSummary
 from otf.report.requirements import section as requirements_section
 from otf.report.states import legend, space_data, walk
 from otf.report.times import duration, growth, response_times

@@ -12,7 +12,8 @@ import pytest
 from otf.campaign import Budget, FailureGroup, Settings, Summary
 from otf.campaign.settings import UNLIMITED
 from otf.cli.benches import load
-from otf.cli.progress import Figures, Moving, Reporting, ShrinkFigures, board, heartbeat, listening, working
+from otf.cli.figures import Figures
+from otf.cli.progress import Moving, Reporting, ShrinkFigures, board, heartbeat, listening, working
 from otf.cli.summary import SummaryPrinter
 from otf.core import Model, Monitor, Oracle, Routes, View
 from otf.spec import Spec, Transition, goto

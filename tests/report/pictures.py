@@ -16,7 +16,8 @@ import anyio
 from rich.console import Console
 
 from otf.campaign import Campaign, PathResult, Settings, Summary
-from otf.cli.progress import Figures, Moving, board
+from otf.cli.figures import Figures
+from otf.cli.progress import Moving, board
 from otf.models.conference import bench as conference
 from otf.report.failures import address
 from tests.report.browser import browser

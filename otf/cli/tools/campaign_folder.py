@@ -16,7 +16,8 @@ from otf.campaign.journal_reader import Past
 from otf.campaign.settings import learn
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.output import spaced
-from otf.cli.summary import CHANCE, time_spent
+from otf.cli.spent import time_spent
+from otf.cli.summary import CHANCE
 from otf.cli.traces import bench_of, ordinary, raw, reading
 from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
