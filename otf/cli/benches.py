@@ -21,7 +21,7 @@ from otf.adapter import Bench
 from otf.adapter.bench_options import settable
 from otf.cli.catalogue import BENCHES, TIMES, installed, sources
 from otf.cli.sut_addresses import SUFFIX, Description, addressed, description
-from otf.cli.user_code import PREFIX, from_file, imported, located
+from otf.cli.user_code import PREFIX, from_file, imported, located, near_file
 from otf.errors import OtfError, UsageError, choose, near, refuse
 from otf.spec import Spec
 from otf.values import classes
@@ -150,7 +150,10 @@ def _model_module(path: Path) -> ModuleType:
     try:
         read = read_aut if path.suffix == ".aut" else read_dot
         spec = read(path.read_text(encoding="utf-8"), path.name)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        hint = near_file(path, "; name a file with a model, .dot, .gv or .aut")
+        raise UsageError(f"{path}: {error.strerror}{hint}") from error
+    except UnicodeDecodeError as error:
         raise UsageError(f"{path}: {error}") from error
     module = ModuleType(path.stem)
     vars(module)["bench"] = Bench.on_ports(spec, lines({str: "{}"}), {"line": nowhere}, name=path.stem)

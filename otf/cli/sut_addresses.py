@@ -15,6 +15,7 @@ import msgspec
 
 from otf import adapters
 from otf.adapter import Bench, Opener, Port
+from otf.cli.user_code import near_file
 from otf.errors import UsageError, choose, near
 from otf.framing import Framing
 
@@ -140,7 +141,8 @@ def description(path: Path) -> Description:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; name a TOML file that describes a bench") from error
+        hint = near_file(path, "; name a TOML file that describes a bench")
+        raise UsageError(f"{path}: {error.strerror}{hint}") from error
     if len(data) > LARGEST:
         raise UsageError(f"{path}: it has more than {LARGEST} bytes; a description has a few lines")
     return _checked(path, _parsed(path, data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -22,6 +23,7 @@ from otf.values import show
 STATES: Final = 8  # possible states to show
 END: Final = "the trace ends"
 KNOWN: Final = "known issues"
+VERDICT: Final = "verdict"
 SHORT: Final = 24  # columns for the name of a path
 Sides: TypeAlias = tuple[str, str]
 # fields that always differ, or say nothing about the conditions
@@ -222,9 +224,19 @@ class Comparison:
 
     @property
     def differ(self) -> bool:
-        """Return whether the runs went differently; different conditions and times do not count."""
+        """Return whether the runs went differently; different conditions and times do not count.
+
+        Campaigns with different seeds send other inputs, so their paths and the numbers of failed paths do not count.
+        """
+        if self.figures and seeds_differ(self.conditions):
+            return bool(self.decisive) or any("0" in (pair.a, pair.b) for pair in self.kinds)
         parted = self.traces is not None and self.traces.event is not None
-        return parted or any(pair.a != pair.b for pair in self.kinds)
+        return parted or bool(self.decisive) or any(pair.a != pair.b for pair in self.kinds)
+
+    @property
+    def decisive(self) -> list[ConditionPair]:
+        """Return the figures that count whatever the seeds: another verdict, or less of the model visited in B."""
+        return [each for each in self.figures if (_ruled_otherwise if each.what == VERDICT else _shrank)(each)]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -246,6 +258,7 @@ class Comparison:
             told += f"; {found['paths_other']:,} of {of} of the same number end otherwise"
         issues = [pair for pair in self.figures if pair.what == KNOWN and (pair.a, pair.b) != ("0", "0")]
         told += "".join(f"; known issues: {pair.a} in {names[0]}, {pair.b} in {names[1]}" for pair in issues)
+        told += "".join(f"; {each.what}: {each.a} in {names[0]}, {each.b} in {names[1]}" for each in self.decisive)
         return f"{'they differ' if self.differ else 'no difference'}: {told}"
 
     def data(self) -> dict[str, Any]:
@@ -264,6 +277,17 @@ class Comparison:
             **{name: [each._asdict() for each in pairs] for name, pairs in lists.items()},
             "traces": None if self.traces is None else self.traces.data(),
         }
+
+
+def _ruled_otherwise(pair: ConditionPair) -> bool:
+    """Return whether two verdicts differ; the number of known issues is a matter of chance."""
+    return pair.a.partition(",")[0] != pair.b.partition(",")[0]
+
+
+def _shrank(pair: ConditionPair) -> bool:
+    """Return whether B visited less of the same known whole."""
+    a, b = (re.match(r"([\d,]+) of ([\d,]+)", each) for each in (pair.a, pair.b))
+    return a is not None and b is not None and a[2] == b[2] and difference(a[1], b[1]).startswith("-")
 
 
 def difference(a: str, b: str) -> str:

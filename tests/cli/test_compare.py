@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from otf.report.aligned import ConditionPair, TraceRow
-from otf.report.compare import ComparedTrace, compared
+from otf.report.compare import ComparedTrace, Comparison, compared
 from tests.cli.command import Result, failed, otf, recorded, rewrite
 from tests.report.runs import HOSTILE, header
 
@@ -43,7 +43,9 @@ def test_the_first_event_at_which_two_traces_part(runs: Path) -> None:
 def test_campaigns_of_other_seeds(runs: Path, tmp_path: Path) -> None:
     """They send other inputs from the first on, and no event is named as if it meant something."""
     otf("run", "coffee", *STRICT, "--seed", 2, "--out", tmp_path / "other")
-    done = otf("compare", runs / "right", tmp_path / "other", "--page", tmp_path / "page.html")
+    done = otf("compare", runs / "right", tmp_path / "other", "--page", tmp_path / "page.html", "--exit-code")
+    assert done.status == 0
+    assert done.out.startswith("no difference: ")
     assert "Their seeds differ" in done.out
     for said in (done.out, (tmp_path / "page.html").read_text(encoding="utf-8")):
         assert "part at event" not in said
@@ -69,8 +71,8 @@ def test_two_campaigns(runs: Path, tmp_path: Path) -> None:
     assert figures[3][-1].endswith("%") or figures[3][-2:] == ["the", "same"]
     assert "  unasked: Button() -> expected no output, seen Coffee()" in done.out
     head = "they differ: 0 kinds of failure only in {}, 1 only in {}, 0 in both; "
-    head += "2 of 2 paths of the same number end otherwise"
-    assert done.out.startswith(f"{head.format('right', 'free')}\n")
+    head += "2 of 2 paths of the same number end otherwise; verdict: pass in {}, fail in {}"
+    assert done.out.startswith(f"{head.format('right', 'free', 'right', 'free')}\n")
     counts = {"kinds_both": 0, "kinds_only_a": 0, "kinds_only_b": 1, "paths_both": 2, "paths_other": 2}
     data = otf("compare", runs / "right", runs / "free", "--json").data
     assert data["counts"] == counts
@@ -127,7 +129,9 @@ def test_a_trace_with_a_folder(runs: Path) -> None:
     assert "path-0001.jsonl is a trace: compare two traces, two folders of campaigns or two models" in message
     for other in (runs / "right", runs / "right" / "path-0001.jsonl"):
         assert failed("compare", "coffee", other).startswith(f"otf: coffee is a model and {other} is a ")
-    assert "coffe: there is no such folder or trace" in failed("compare", "coffe", runs / "right")
+    assert "coffe: there is no such folder, trace or model; did you mean coffee?" in failed(
+        "compare", "coffe", runs / "right"
+    )
 
 
 def test_hostile_conditions_are_text(runs: Path, tmp_path: Path) -> None:
@@ -327,6 +331,42 @@ def test_runs_that_part_have_a_status_if_it_is_asked_for(runs: Path) -> None:
     assert both(runs, "--json").data["differ"]
     assert otf("compare", runs / "right", runs / "free", "--exit-code").status == 1
     assert otf("compare", runs / "right", runs / "right", "--exit-code").status == 0
+
+
+def test_what_counts_whatever_the_seeds() -> None:
+    """Another verdict, a kind of failure that one lacks, and less of the model visited; not how often each occurred."""
+
+    def differ(figure: str, a: str, b: str, kinds: tuple[str, str] = ("2", "1")) -> bool:
+        pairs = [ConditionPair(figure, a, b)], [ConditionPair("wrong", *kinds)]
+        return Comparison("old", "new", None, [ConditionPair("seed", "1", "2")], *pairs).differ
+
+    assert differ("verdict", "pass", "inconclusive")
+    assert not differ("verdict", "pass, 1 known issue", "pass, 2 known issues")
+    assert differ("states visited", "4 of 5", "3 of 5")
+    assert not differ("states visited", "3 of 5", "4 of 5")
+    assert not differ("states visited", "4 of 5", "3 of 3")  # another model
+    assert not differ("states visited", "39, 8 of them among the 2,000 explored", "8")  # no share of a known whole
+    assert not differ("steps", "100", "90")
+    assert differ("steps", "100", "100", kinds=("1", "0"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "says"),
+    [
+        ("nowhere", "nothing", "nowhere: there is no such folder, trace or model"),
+        ("nowhere", "right", "nowhere: there is no such folder, trace or model; give two folders of campaigns"),
+        ("cofee", "coffee", "cofee: there is no such folder, trace or model; did you mean coffee?"),
+        ("rihgt", "free", "rihgt: there is no such folder, trace or model; did you mean right?"),
+        ("right", "path.jsonl", "path.jsonl: there is no such folder, trace or model; give two folders"),
+        ("model.dot", "coffee", "model.dot: No such file or directory; name a file with a model, .dot, .gv or .aut"),
+    ],
+)
+def test_what_is_not_there(runs: Path, monkeypatch: pytest.MonkeyPatch, a: str, b: str, says: str) -> None:
+    """The message names each, what was probably meant or what is possible, and no bench where no bench was meant."""
+    monkeypatch.chdir(runs)
+    message = failed("compare", a, b)
+    assert says in message
+    assert "there is no bench" not in message
 
 
 def test_a_folder_in_which_nothing_was_learnt(runs: Path, tmp_path: Path) -> None:

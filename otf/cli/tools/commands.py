@@ -97,7 +97,7 @@ Examples:
   otf compare a.jsonl a.shrunk.jsonl        before and after shrinking
   otf compare old/ new/                     two campaigns, of two versions
   otf compare a.jsonl b.jsonl --page c.html a page with both side by side
-  otf compare old/ new/ --exit-code         two folders of `otf learn`, in CI
+  otf compare old/ new/ --exit-code         in CI: status 1 if they differ
   otf compare learned.py coffee             a learnt model with another one
 """
 

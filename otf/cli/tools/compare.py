@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from otf.cli.benches import is_shipped, parsed
+from otf.cli.catalogue import BENCHES, installed, sources
 from otf.cli.output import document, say
 from otf.cli.tools.campaign_folder import gathered, paths
 from otf.cli.tools.commands import CompareCommand
@@ -15,12 +16,13 @@ from otf.cli.tools.compare_models import FILES, LEARNED, are_models, compare_mod
 from otf.cli.tools.report import watched, write_page
 from otf.cli.traces import bench_of, reading
 from otf.cli.user_code import near_file
-from otf.errors import FAIL, PASS, UsageError
+from otf.errors import FAIL, PASS, UsageError, near, refuse
 from otf.offline import judge
 from otf.report import Gathered
 from otf.report.aligned import ConditionPair, TraceRow
 from otf.report.compare import (
     KNOWN,
+    VERDICT,
     ComparedTrace,
     Comparison,
     Sides,
@@ -37,18 +39,23 @@ from otf.report.failures import kind_of
 from otf.report.times import ResponseDrift, drifts
 from otf.trace.result import counted
 
+POSSIBLE: Final = (
+    "give two folders of campaigns (`otf run` prints its folder), two traces in such folders (path-0001.jsonl), or two "
+    "models (`otf list` shows the shipped benches; package.module, file.py, file.dot)"
+)
 WIDE: Final = 40  # columns for the name of what is compared; a longer one gets its own line
-FIGURES: Final = ("verdict", "paths", "steps", "kinds of failure", KNOWN, "states visited", "transitions visited")
+FIGURES: Final = (VERDICT, "paths", "steps", "kinds of failure", KNOWN, "states visited", "transitions visited")
 
 
 def compare(asked: CompareCommand) -> int:
     """Do what the command asks; return the exit status."""
     given = parsed(asked.sets)
+    _check_there((asked.a, asked.b))
     if are_models(asked.a, asked.b):
         differ = compare_models(asked.a, asked.b, given, asked.page, as_json=asked.as_json)
         return FAIL if differ and asked.exit_code else PASS
     folders = [Path(each).is_dir() for each in (asked.a, asked.b)]
-    _check((asked.a, asked.b))
+    _check_sorts((asked.a, asked.b))
     found = (
         _compare_campaigns(asked.a, asked.b, asked.bench, given)
         if all(folders)
@@ -67,12 +74,19 @@ def compare(asked: CompareCommand) -> int:
     return FAIL if asked.exit_code and found.differ else PASS
 
 
-def _check(sides: Sides) -> None:
+def _check_there(sides: Sides) -> None:
+    """Raise UsageError that tells all that are not there."""
+    missing = [each for each in sides if not _sort(each)]
+    hints = [near(each, sources()) or near_file(Path(each)).removeprefix("; ") for each in missing]
+    if missing and not all(hints):
+        hints[-1] = f"{hints[-1]} {POSSIBLE}".lstrip()
+    told = zip(missing, hints, strict=True)
+    refuse("", [f"{each}: there is no such folder, trace or model; {hint}".rstrip("; ") for each, hint in told])
+
+
+def _check_sorts(sides: Sides) -> None:
     """Raise UsageError unless both are traces or both are folders."""
     sorts = [_sort(each) for each in sides]
-    for each, sort in zip(sides, sorts, strict=True):
-        if not sort:
-            raise UsageError(f"{each}: there is no such folder or trace{near_file(Path(each))}")
     if sorts[0] != sorts[1]:
         told = " and ".join(f"{each} is a {sort}" for each, sort in zip(sides, sorts, strict=True))
         raise UsageError(f"{told}: compare two traces, two folders of campaigns or two models, not one with another")
@@ -82,9 +96,13 @@ def _sort(name: str) -> str:
     path = Path(name)
     if path.is_dir():
         return "folder"
-    if is_shipped(name) or ".py:" in name or path.suffix in {".py", *FILES}:
+    if path.suffix in {".py", ".toml", *FILES}:
         return "model"
-    return "trace" if name == "-" or path.exists() else ""
+    if name == "-" or path.exists():
+        return "trace"
+    # a name with a colon or dots is one of Python's, for which Python's own error is best
+    dotted = "." in name and path.suffix != ".jsonl" and all(each.isidentifier() for each in name.split("."))
+    return "model" if dotted or ":" in name or is_shipped(name) or name in installed(BENCHES) else ""
 
 
 def _compare_traces(a: str, b: str, bench: str | None, sets: Mapping[str, object]) -> Comparison:
