@@ -65,6 +65,7 @@ class Monitor:
         self.deepens: bool = True  # whether it judges again with more spontaneous outputs in flight
         self.slack: float = 0.0  # by how many seconds the tester may have seen outputs late
         self.stalls: int = 0  # how many were told
+        self.stalled: float = 0.0  # their seconds
         self._doubts = Doubts(oracle.model)
         self._missed = MissedTimes()
         # the work of judging again for this event: all depths together take at most twice as much as one search
@@ -247,6 +248,7 @@ class Monitor:
     def _stall(self, stall: Stalled) -> None:
         """Take a stall: whatever was due then may come later by its length, and so may what arrives soon."""
         self.stalls += 1
+        self.stalled += stall.seconds
         # a monitor that judges events again knows the stalls of the run already
         if stall not in self.explainer.late:
             self.explainer.late.appendleft(stall)

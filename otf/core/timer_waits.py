@@ -41,7 +41,7 @@ class Timers:
     patience: float = FOREVER
     only: str = ""
     passed: dict[tuple[Hashable, ...], int] = field(default_factory=dict[tuple[Hashable, ...], int])
-    # until when to wait for each timer; None: whichever is due first
+    # until when to wait for each timer, but for stalls; None: whichever is due first
     _awaited: dict[str | int | None, float] = field(default_factory=dict[str | int | None, float])
     _decided: int = -1
     # the states whose timers were awaited since the last input: a timer that repeats must not keep the run alive
@@ -94,13 +94,16 @@ class Timers:
         self._clock = now
 
     def _decide(self, monitor: Monitor, now: float, sent: float, due: float, *, sends: bool) -> None:
-        running = monitor.timers()
-        self._awaited = {name: until for name, until in self._awaited.items() if name in running and until > now}
+        # a stall makes what is due come later by its length, so these times leave out the stalls
+        running = {name: until - monitor.stalled for name, until in monitor.timers().items()}
+        due, now = due - monitor.stalled, now - monitor.stalled
+        known = {name: min(until, running.get(name, now)) for name, until in self._awaited.items()}
+        self._awaited = {name: until for name, until in known.items() if until > now}
         # without counters: a numbered message leads to ever new states
         places = tuple(dict.fromkeys(map(monitor.oracle.model.place, monitor.states)))
         if not sends:
             if self.last and places not in self._ended:
-                late, every = sent + self.patience, {**running, None: due}.items()
+                late, every = sent - monitor.stalled + self.patience, {**running, None: due}.items()
                 self._awaited.update(
                     each for each in every if (message(each[0]) == self.only if self.only else each[1] <= late)
                 )
@@ -114,11 +117,11 @@ class Timers:
                 self._awaited[None] = due
             for name, until in running.items():
                 if until > due and name not in self._awaited and self._visit((*places, name)):
-                    self._await(name, until)
+                    self._await(name, until, now)
 
-    def _await(self, name: str | int | None, until: float) -> None:
+    def _await(self, name: str | int | None, until: float, now: float) -> None:
         """Wait for a distant timer if there is time left for it."""
-        more = until - max([self._clock, *self._awaited.values()])
+        more = until - max([now, *self._awaited.values()])
         if more <= 0 or self._waited + more <= max(FIRST, SHARE * self._ran):
             self._waited += max(0.0, more)
             self._awaited[name] = until

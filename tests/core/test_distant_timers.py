@@ -15,7 +15,7 @@ from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Idle, Spec, Transition, goto, start
 from otf.strategy import Script
 from otf.trace.clock import overdue_timer
-from otf.trace.events import Event, Quiet, Seen, Sent
+from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 
 TIMING = Timing(quiescence=0.05, latency=0.01, busy=0.01)
 
@@ -70,6 +70,19 @@ def test_a_run_that_is_driven_again_waits_for_all_timers_at_its_end() -> None:
     assert _run(DEAF, "power", timers=again)[0] == "fail"
     verdict, events = _run(DEVICE, "power", timers=Timers(last=True, between=False))
     assert (verdict, _barks(events)) == ("pass", 1)
+
+
+def test_a_stall_prolongs_the_wait_for_a_timer() -> None:
+    """A stall may have delayed the bark of the dog: a run that ended before that would pass a dead one."""
+    oracle = Oracle(Model(DEVICE, Routes(("p",), lambda _value: "p")), timing=TIMING)
+    monitor, timers = Monitor(oracle), Timers(last=True)
+    came = [("up", 0.01), ("beat", 1.0), ("beat", 2.0), ("beat", 3.0), ("beat", 4.0), ("beat", 5.2)]
+    seen: list[Event] = [Seen(what, "p", at) for what, at in came]
+    waits = list[bool]()
+    for event in [Sent("power", "p", 0.0), *seen[:-1], Stalled(1.0, 5.05), seen[-1]]:
+        assert monitor.tell(event) is None
+        waits.append(timers.due(monitor, event.at, 0.0, sends=False) is not None)
+    assert waits[1:] == [True] * 7
 
 
 def test_an_input_that_starts_the_timer_again_ends_no_wait() -> None:
