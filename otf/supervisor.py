@@ -2,8 +2,8 @@
 
 `supervise` continues in a child. The original process imports nothing more, waits, and believes a status only if the
 child signed it as its last act: `os._exit(0)` in a system, a codec, a thread or an atexit handler signs nothing. The
-child reports through shared memory, so that no descriptor has to stay open, and a process that outlives the child keeps
-nobody waiting.
+child reports through shared memory, so that no descriptor has to stay open, and a process that outlives the child does
+not hold up the original process.
 """
 
 from __future__ import annotations

@@ -256,7 +256,7 @@ async def _obey(monitor: str, commands: Sequence[str], timeout: float) -> AsyncG
             raise ContactError(f"{told}: no QMP at {monitor}: {type(error).__name__}: {error}") from error
         except _Refusal as refusal:
             raise ContactError(f"{told}: QEMU says: {refusal}") from refusal
-        note("QEMU was told", commands=told, seconds=round(monotonic() - began, 4))
+        note("QEMU took commands", commands=told, seconds=round(monotonic() - began, 4))
         yield stream
 
 

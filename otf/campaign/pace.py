@@ -1,7 +1,7 @@
 """When to send the inputs of a path: one after another, or several at once; and how a re-run does the same.
 
-One input at a time never shows a race. If clients of one server send at once, nobody knows in which order the server
-takes the inputs, so otf allows every order. If a bench has several clients, a quarter of the paths send several inputs
+One input at a time never shows a race. If clients of one server send at once, otf cannot know in which order the server
+takes the inputs, so it allows every order. If a bench has several clients, a quarter of the paths send several inputs
 at once by default.
 """
 

@@ -46,7 +46,7 @@ _INPROCESS: Final = "inprocess"
 def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
     """Return the bench with ports at other addresses, given as PORT=URL; a URL alone if there is one port.
 
-    If none of its ports is left where the bench has it, the bench's own server is not started.
+    If every port has another address, otf does not start the bench's own server.
     """
     ports = dict(bench.ports)
     for text in suts or ():

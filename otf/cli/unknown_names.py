@@ -1,4 +1,4 @@
-"""The unknown names of a bench's file: Python stops at the first, and all are told at once."""
+"""The unknown names of a bench's file: Python stops at the first, and otf names all of them at once."""
 
 from __future__ import annotations
 

@@ -214,10 +214,12 @@ class LineCodec:
 
     def misfit(self, value: object) -> str:
         """Return why no line can decode to this value, such as a field of the wrong type; "" if a line can."""
-        row = next((row for row in self.rows if row.kind is type(value) and row.kind not in PLAIN), None)
+        # a class that converts its fields is not known well enough
+        known = (row for row in self.rows if row.kind not in PLAIN and not hasattr(row.kind, "__post_init__"))
+        row = next((row for row in known if row.kind is type(value)), None)
         for name, kind in row.types.items() if row is not None else ():
             given = getattr(value, name)
-            if type(given) in _BUILTIN and (isinstance(given, str) != (kind is str) or given is None):
+            if type(given) in _BUILTIN and type(given) is not kind:
                 return f"{type(value).__name__}.{name} is always decoded as {kind.__name__}, and is {show(given)} here"
         return ""
 

@@ -1,8 +1,8 @@
 """Keeps what the monitor judges again with more spontaneous outputs in flight, if a few could not explain what came.
 
-Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet. Nobody
-knows how many are in flight, so otf follows few at first. Whatever was emitted before an output was seen arrives within
-L. So each search that left something out is kept until that time has passed.
+Spontaneous outputs on other ports may already have changed the state, although they have not been seen yet. otf
+cannot know how many are in flight, so it follows few at first. Whatever was emitted before an output was seen arrives
+within L. So each search that left something out is kept until that time has passed.
 """
 
 from __future__ import annotations

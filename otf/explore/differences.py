@@ -108,7 +108,7 @@ def differences(one: Graph, other: Graph) -> Differences:
             for pair, parted in _onward(ours, theirs, here.way, inp):
                 if pair[:2] not in seen:
                     seen.add(pair[:2])
-                    # what comes by itself cannot be avoided: nothing would be before it
+                    # no input leads around a difference in spontaneous outputs, so what follows is not behind it
                     (behind if after or (parted and inp != ALONE) else queue).append(pair)
     whole = not (queue or behind) and one.whole and other.whole
     roots = _roots([each for kind, each in kinds.items() if kind not in later])
@@ -122,7 +122,7 @@ def _roots(found: list[AnswerDifference]) -> list[AnswerDifference]:
 
 
 def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    """Return whether inputs are some, but not all, of others, in their order."""
+    """Return whether some, but not all, of the `long` inputs are the `short` ones, in this order."""
     left = iter(long)
     return 0 < len(short) < len(long) and all(inp in left for inp in short)
 
@@ -131,7 +131,7 @@ def _onward(
     ours: Mapping[str, _StateSet], theirs: Mapping[str, _StateSet], way: _AnswerPath, inp: str
 ) -> Iterator[tuple[_Pair, bool]]:
     """Yield the pairs after an input, and whether the answers differed; an answer of only one model leads on too."""
-    for answer in ours.keys() & theirs.keys():
+    for answer in sorted(ours.keys() & theirs.keys()):
         yield _Pair(ours[answer], theirs[answer], (*way, (inp, answer))), False
     left, right = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
     if left and right:

@@ -8,8 +8,8 @@ costs little, and often one of them does change the state, such as a name before
 With each test goes a walk. At each step it draws an effect and not an input: all answers, each with its next state, are
 equally likely, or all next states are. Most inputs of a server are refused alike. A random walk tends to end there, and
 takes long to find an error behind a rare answer. A walk goes on from where it has identified a state, since a reset and
-the way to a deep state cost more than the few inputs that try something there. Waits are slow: a walk may begin with
-one, and the suites have them in all places.
+the way to a deep state cost more than the few inputs that try something there. Inputs that only wait are slow:
+the suites have them everywhere, a walk only at the end of the way by which it begins.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SuiteWords:
         self._machine = machine
         self._random = random
         self._extra = extra
-        self._slow = slow
+        self._slow: Collection[int] = slow if len(slow) < len(machine.inputs) else ()
         self._ways = cover(machine)
         self._tree = Splitting(machine)
         # the inputs of each state by what they do, and the ways over all transitions that do the same
@@ -76,7 +76,7 @@ class SuiteWords:
         self._over: dict[InputEffect, list[Word]] = {}
         for state, row in enumerate(machine.next):
             for inp, effect in enumerate(zip(row, machine.out[state], strict=True)):
-                if inp not in slow:
+                if inp not in self._slow:
                     self._inputs[state].setdefault(effect, []).append(inp)
                 self._over.setdefault(effect, []).append((*self._ways[state], inp))
 

@@ -50,8 +50,8 @@ class World:
     """A simulated `system` behind its ports, in virtual time.
 
     The time `now` is in seconds, and it passes only when the caller calls `advance`. All random numbers come from
-    `random`, and the `bounds` limit all times. `arrived` lists the outputs that have come and that nobody has taken
-    yet.
+    `random`, and the `bounds` limit all times. `arrived` lists the outputs that have come, but that the tester has
+    not taken yet.
 
     By default, the timers of a state restart when a transition leads from the state back to itself. If `ignoring` is
     true, an input that does not change the state does not restart the timers of the state. If `wavering` is true,

@@ -17,7 +17,6 @@ from otf.trace.verdict import Failure
 
 ANY_ORDER: Final = "in any order: "
 TYPES: Final = {"str", "bytes", "int", "float"}
-PAIR: Final = 2
 SPONTANEOUS: Final = "an output that the model emits by itself"
 COMPARED: Final = 100  # outputs: a long one takes some 15 ms
 _PORT: Final = re.compile(r" on ([^\W\d]\w*)(?=, |$)")
@@ -70,13 +69,12 @@ def _nearest(failure: Failure, allowed: Sequence[Output]) -> Iterator[str]:
 
 
 def _of_types(difference: Difference) -> str:
-    """Return a remark on a part of another type than the model expects; or ""."""
-    kinds = [type(each.value).__name__ for each in map(parsed, difference[1:]) if isinstance(each, ast.Constant)]
-    if len(set(kinds)) < PAIR or not set(kinds) <= TYPES:
-        return ""
-    seen, allowed = kinds
-    what = difference.path or "it"
-    return f"{what} is of type {seen}, and the model expects {allowed}: the model or the codec may be wrong, too"
+    """Return a remark on a part whose type is not the one that the model expects; "" for any other part."""
+    match [type(each.value).__name__ for each in map(parsed, difference[1:]) if isinstance(each, ast.Constant)]:
+        case [seen, allowed] if seen != allowed and {seen, allowed} <= TYPES:
+            says = f"{difference.path or 'it'} is of type {seen}, and the model expects {allowed}"
+            return f"{says}: the model or the codec may be wrong, too"
+    return ""
 
 
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:
@@ -99,18 +97,8 @@ def alternatives(failure: Failure) -> list[Output]:
 def lacks_spontaneous(failure: Failure) -> bool:
     """Return whether an output is missing although all outputs of the step's own transitions came."""
     found = [*branches(failure)] if failure.kind == "missing" and failure.before else []
-    return bool(found) and all(_came(outputs, failure.before) for outputs in found)
-
-
-def _came(outputs: Iterable[Output], seen: Iterable[str]) -> bool:
-    """Return whether all outputs of a branch were seen, perhaps with others among them."""
-    left = [*map(without_port, seen)]
-    for output in outputs:
-        at = next((at for at, each in enumerate(left) if _same(output, each)), None)
-        if at is None:
-            return False
-        del left[at]
-    return True
+    seen = [*map(without_port, failure.before)]
+    return bool(found) and all(_less(seen, outputs) is not None for outputs in found)
 
 
 def _left_out(failure: Failure) -> Iterator[str]:
@@ -148,17 +136,22 @@ def _apart(text: str) -> list[Output]:
     return [Output(part.text, part.port or whole.port) for part in each]
 
 
-def _same(output: Output, seen: Output) -> bool:
-    # a model need not name the port that its codec knows
-    return output.text == seen.text and (output.port == seen.port or not (output.port and seen.port))
-
-
 def rest(outputs: Sequence[Output], seen: Iterable[str]) -> list[Output]:
     """Return the outputs of a branch that were not seen yet; empty if the run saw anything that the branch lacks."""
-    left = list(outputs)
-    for each in map(without_port, seen):
-        at = next((at for at, output in enumerate(left) if _same(output, each)), None)
+    return _less(outputs, map(without_port, seen)) or []
+
+
+def _less(whole: Iterable[Output], part: Iterable[Output]) -> list[Output] | None:
+    """Return some outputs without others, each of which must be among them; None if one is not."""
+    left = list(whole)
+    for output in part:
+        at = next((at for at, each in enumerate(left) if _same(output, each)), None)
         if at is None:
-            return []
+            return None
         del left[at]
     return left
+
+
+def _same(one: Output, other: Output) -> bool:
+    # a model need not name the port that its codec knows
+    return one.text == other.text and (one.port == other.port or not (one.port and other.port))

@@ -36,8 +36,7 @@ def blame(what: str, error: BaseException, function: Callable[..., Any] | None =
     >>> print(blame("the model raised", KeyError("coin")))
     the model raised KeyError: 'coin'
     """
-    said = f"{type(error).__name__}: {as_text(error)}"
-    return ModelError(f"{what} {said}{meant(error)}{own_frames(error, function)}")
+    return ModelError(f"{what} {describe(error)}{meant(error)}{own_frames(error, function)}")
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:

@@ -60,6 +60,13 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
             id="field of another type",
         ),
         pytest.param(
+            "Coffee())",
+            "Coin(5.0))",
+            "step(10, Button()): the model expects Coin(cents=5.0), which the codec never decodes: Coin.cents is "
+            "always decoded as int, and is 5.0 here; correct the model",
+            id="another number in a field",
+        ),
+        pytest.param(
             "inputs=[Coin(5), Coin(10), Button()]",
             "inputs=[Coin(5), Button]",
             "the input Button is a class, which no codec can send: write Button(…) in `inputs`",

@@ -231,6 +231,13 @@ def test_a_pattern_without_its_port_field_is_refused(pattern: str) -> None:
         lines({Says: "{what}"}, port="line", port_field="who")
 
 
+def test_a_field_of_another_type_never_comes() -> None:
+    """A model that expects it would fail every system; what `__post_init__` makes of a field is not known."""
+    codec = lines({Weighs: "{kilograms} {sure}", Even: "even {number}"})
+    assert codec.misfit(Weighs(1)) == "Weighs.kilograms is always decoded as float, and is 1 here"
+    assert codec.misfit(Weighs(1.0)) == codec.misfit(Even(2.0)) == codec.misfit("even") == ""  # type: ignore[arg-type]
+
+
 def test_plain_text_and_numbers_are_values_too() -> None:
     """The first pattern that fits decides; braces in the text are text."""
     codec = lines({int: "n={}", str: "{}"})

@@ -44,6 +44,14 @@ def test_every_kind_is_found_and_not_only_the_first() -> None:
     assert found[1].way == (("login", "ok"),)
 
 
+def test_the_order_is_the_same_in_every_process() -> None:
+    """Behind each of six answers to one input lies a difference; they came in the order of the strings' hashes."""
+    one, other = (
+        [("on", "go", at, at) for at in "abcdef"] + [(at, "read", out + at, at) for at in "abcdef"] for out in "xy"
+    )
+    assert [each.one for each in compared(one, other).found] == [(f"x{at}",) for at in "abcdef"]
+
+
 def test_what_may_be_a_consequence_comes_last() -> None:
     """A new lock opens without its key: first that, and what needs no push to show; then what comes of the push."""
     lock = [

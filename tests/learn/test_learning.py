@@ -212,6 +212,12 @@ def test_walks_go_on_without_slow_inputs() -> None:
     assert {word[:2] for word in suite} >= {(0, 2), (2, 1)}
 
 
+def test_a_system_that_only_waits_is_learnt() -> None:
+    """If every input is slow, walks draw among them; they found none to draw, and learning ended with an IndexError."""
+    machine = LearntMachine([[1], [0]], [["tick"], ["tock"]])
+    assert Learner(1, driving(machine), slow=[0]).run().next == machine.next
+
+
 def test_the_same_machine_has_the_same_tests_after_a_restart() -> None:
     """A learner that begins again with all answers asks nothing."""
     truth = ring(9)

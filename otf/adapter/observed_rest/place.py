@@ -47,7 +47,7 @@ class Delaying(Protocol):
     """A line whose bytes may wait in the kernel after one end has written them."""
 
     def under_way(self) -> int:
-        """Return how many bytes the system has not read, or wrote and have not arrived. Raises OSError if hidden."""
+        """Return how many bytes wait in the kernel, in either direction. Raises OSError if the kernel hides it."""
         ...
 
 
@@ -92,7 +92,7 @@ class UnderWay:
             raise
 
     def bytes(self) -> int:
-        """Return how many bytes are unread there, or written there and not here; 0 if the connection is gone."""
+        """Return how many bytes the other end has not read, or wrote and has not sent; 0 if the connection is gone."""
         self._netlink.sendto(self._question, (0, 0))
         answer = self._netlink.recv(4096)
         _, kind, *_ = _HEADER.unpack_from(answer)

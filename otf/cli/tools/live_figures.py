@@ -75,7 +75,7 @@ class LiveFigures(Listener):
     def count_states(self) -> None:
         """Count the model's states, if they are few: the page says how many of them were met."""
         bench = self._campaign.bench
-        with suppress(OtfError):  # the campaign itself tells what is wrong with the model
+        with suppress(OtfError):  # the campaign itself reports what is wrong with the model
             found = space(Model(bench.spec, bench.oracle().model.routes), FEW)
             self._states = len(found.states) if found.whole else 0
 
