@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from otf.explore.differences import plain
-from otf.learn.answers import CLOSED, PortOutputs, Symbols
+from otf.learn.answers import CLOSED
 from otf.learn.learning import LearntMachine
+from otf.learn.symbols import PortOutputs, Symbols
 from otf.learn.timers import LearntTimer
 from otf.notations import Written, table
 from otf.spec import Elapse
@@ -60,25 +61,35 @@ class LearntSystem:
         short = [each if len(each) <= _LONGEST else f"{each[: _LONGEST - 1]}…" for each in names]
         return [f"{each} ({at})" if short.count(each) > 1 else each for at, each in enumerate(short)]
 
-    def rows(self) -> list[tuple[str, Any, str, str]]:
-        """Return state, input, answer and next state of every transition, without inputs that cannot be sent."""
+    @property
+    def masked(self) -> list[Any]:
+        """Return the inputs with a part that varies in an answer: states that differ only there are one."""
+        columns = zip(*self.machine.out, strict=True)
+        return [self.inputs[inp] for inp, column in enumerate(columns) if any(self._varies(out, inp) for out in column)]
+
+    def _varies(self, answer: str, inp: int) -> bool:
+        outputs = self.symbols.outputs.get(answer, ())
+        return any(self.symbols.hidden(value, inp) for _, value in outputs)
+
+    def rows(self) -> list[tuple[str, int, str, str]]:
+        """Return state, input's number, answer and next state of every transition, if the input can be sent."""
         names, machine = self.names, self.machine
         return [
-            (names[state], inp, machine.out[state][at], names[machine.next[state][at]])
+            (names[state], inp, machine.out[state][inp], names[machine.next[state][inp]])
             for state in range(machine.size)
-            for at, inp in enumerate(self.inputs)
-            if machine.out[state][at] != CLOSED
+            for inp in range(len(self.inputs))
+            if machine.out[state][inp] != CLOSED
         ]
 
     def spec(self) -> Written:
         """Return the model."""
-        rows = [(here, inp, self.items(out), there) for here, inp, out, there in self.rows()]
+        rows = [(here, self.inputs[inp], self.items(out, inp), there) for here, inp, out, there in self.rows()]
         greets = [(GREETING, [self.symbols.item(*each) for each in self.greeting], START)] if self.greeting else []
         return table(rows, initial=GREETING if greets else START, spontaneous=greets, name=self.name)
 
-    def items(self, answer: str) -> list[Any]:
-        """Return the outputs of an answer as a model states them."""
-        return [self.symbols.item(*each) for each in self.symbols.outputs[answer]]
+    def items(self, answer: str, inp: int) -> list[Any]:
+        """Return the outputs of an answer to an input as a model states them."""
+        return [self.symbols.item(*each, inp) for each in self.symbols.outputs[answer]]
 
     def timer(self, state: int, inp: int) -> LearntTimer | None:
         """Return the timer that expires in a state during an input, if that input is a wait."""
@@ -98,19 +109,23 @@ class LearntSystem:
                 found.append(f"stop({each.name!r})")
         return found
 
-    def dot(self) -> str:
-        """Return the machine in Graphviz format, which `read_dot` and other learning tools read."""
+    def dot(self, known: Iterable[str] = ()) -> str:
+        """Return the machine in Graphviz format, which `read_dot` and other learning tools read.
+
+        `known` are sentences about it, which become comments.
+        """
         names = self.names
         numbers = {name: at for at, name in enumerate(names)}
         lines = [
+            *(f"// {each}" for each in known),
             f"digraph {self.name if self.name.isidentifier() else _quoted(self.name)} {{",
             '  __start0 [label="", shape=none];',
         ]
         lines += [f"  s{at} [label={_quoted(name)}];" for at, name in enumerate(names)]
         lines.append("  __start0 -> s0;")
         for here, inp, out, there in self.rows():
-            timer = self.timer(numbers[here], self.inputs.index(inp))
-            label = _quoted(f"{timer or plain(inp)} / {out}")
+            timer = self.timer(numbers[here], inp)
+            label = _quoted(f"{timer or plain(self.inputs[inp])} / {out}")
             lines.append(f"  s{numbers[here]} -> s{numbers[there]} [label={label}];")
         return "\n".join([*lines, "}", ""])
 

@@ -21,7 +21,8 @@ from otf.codec.malformed import MalformedCodec
 from otf.core import Model, Oracle, Routes, Symbol, View
 from otf.core.pacing import Strict
 from otf.errors import ContactError, TraceError
-from otf.learn.answers import Closing, PortOutputs, Symbols
+from otf.learn.answers import Closing
+from otf.learn.symbols import PortOutputs, Symbols
 from otf.spec import Elapse, Spec, Transition, goto, on
 from otf.suite.machine import Word
 from otf.trace.events import Closed, Ended, Event, Seen, Sent

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from otf.draft.kinds import literal
 from otf.errors import UsageError
-from otf.learn.answers import CLOSED, SILENT, Symbols, form
+from otf.learn.answers import CLOSED
 from otf.learn.learnt import GREETING, START, LearntSystem
+from otf.learn.symbols import BEFORE, SILENT, Symbols, texts
 from otf.spec import Elapse
 from otf.trace.events import Ended
 
@@ -49,26 +50,33 @@ class ValueCode:
     def _named(self, value: object, names: Sequence[str]) -> str:
         return ", ".join(f"{name}={self.of(getattr(value, name))}" for name in names)
 
-    def item(self, port: str, value: object) -> str:
-        """Return an output as source code of a model."""
+    def item(self, port: str, value: object, inp: int = BEFORE) -> str:
+        """Return an output after an input as source code of a model."""
         if isinstance(value, Ended):
             self.names["otf.trace.events"].add("Ended")
             self.names["otf"].add("on")
             return f"on({literal(port)}, Ended)"
-        hidden = self.symbols.hidden(value)
+        hidden = self.symbols.hidden(value, inp)
         if not hidden:
             return self.of(value)
         self.names["otf"].add("Where")
-        if isinstance(value, str):
-            self.names["re"].add("compile as pattern")
-            test = f"pattern({literal(self.symbols.pattern(value))}).fullmatch"
-            return f"Where({test}, says={literal(self.symbols.value(value))})"
-        names = [name for at, name in enumerate(form(value).names) if at not in hidden]
-        tests = [
-            f"isinstance(seen, {self._name(type(value))})",
-            *(f"seen.{name} == {self.of(getattr(value, name))}" for name in names),
-        ]
-        return f"Where(lambda seen: {' and '.join(tests)}, says={literal(self.symbols.value(value))})"
+        test = self._matching(hidden[""]) if isinstance(value, str) else f"lambda seen: {self._alike(value, hidden)}"
+        return f"Where({test}, says={literal(self.symbols.value(value, inp))})"
+
+    def _matching(self, pattern: str) -> str:
+        self.names["re"].add("compile as pattern")
+        return f"pattern({literal(pattern)}).fullmatch"
+
+    def _alike(self, value: object, hidden: Mapping[str, str]) -> str:
+        """Return a test for messages that differ from a value only in what is hidden."""
+        tests = [f"isinstance(seen, {self._name(type(value))})"]
+        for name in texts(value):
+            if name not in hidden:
+                tests.append(f"seen.{name} == {self.of(getattr(value, name))}")
+            elif hidden[name]:
+                self.names["otf.values"].add("show")
+                tests.append(f"{self._matching(hidden[name])}(show(seen.{name})) is not None")
+        return " and ".join(tests)
 
     def _name(self, kind: type) -> str:
         outer = kind.__qualname__.partition(".")[0]
@@ -122,7 +130,7 @@ def _step(learnt: LearntSystem, code: ValueCode) -> Iterator[str]:
         # states first, since a pattern for any state would hide later ones
         learnt_input = learnt.inputs[inp]
         yield f"        case _, {code.of(learnt_input)}:"
-        yield f"            yield goto({', '.join(['state', *_items(learnt, answer, code)])})"
+        yield f"            yield goto({', '.join(['state', *_items(learnt, answer, inp, code)])})"
     names = learnt.names
     for state in range(len(names)):
         yield from _state(learnt, state, names, set(everywhere), code)
@@ -145,19 +153,20 @@ def _everywhere(learnt: LearntSystem) -> dict[int, str]:
 
 
 def _state(learnt: LearntSystem, state: int, names: list[str], done: set[int], code: ValueCode) -> Iterator[str]:
-    groups = defaultdict[tuple[str, int, tuple[tuple[str, ...], ...]], list[int]](list)
+    groups = defaultdict[tuple[tuple[str, ...], int, tuple[tuple[str, ...], ...]], list[int]](list)
     for inp, (out, then) in enumerate(zip(learnt.machine.out[state], learnt.machine.next[state], strict=True)):
         waits = isinstance(learnt.inputs[inp], Elapse) and (
             learnt.timer(state, inp) or (out == SILENT and then == state)
         )
         if inp not in done and out != CLOSED and not waits:
             either = (tuple(learnt.actions(state, inp, perhaps=perhaps)) for perhaps in (False, True))
-            groups[out, then, tuple(dict.fromkeys(either))].append(inp)
-    for (out, then, ways), inputs in groups.items():
+            items = tuple(_items(learnt, out, inp, code))
+            groups[items, then, tuple(dict.fromkeys(either))].append(inp)
+    for (items, then, ways), inputs in groups.items():
         target = "state" if then == state else literal(names[then])
         yield from _case(literal(names[state]), [code.of(learnt.inputs[inp]) for inp in inputs])
         for actions in ways:
-            yield f"            yield goto({', '.join([target, *_items(learnt, out, code), *_timers(actions, code)])})"
+            yield f"            yield goto({', '.join([target, *items, *_timers(actions, code)])})"
 
 
 def _timers(actions: Sequence[str], code: ValueCode) -> list[str]:
@@ -175,8 +184,8 @@ def _case(state: str, patterns: list[str]) -> Iterator[str]:
     yield "        ):"
 
 
-def _items(learnt: LearntSystem, answer: str, code: ValueCode) -> list[str]:
-    return [code.item(*each) for each in learnt.symbols.outputs[answer]]
+def _items(learnt: LearntSystem, answer: str, inp: int, code: ValueCode) -> list[str]:
+    return [code.item(*each, inp) for each in learnt.symbols.outputs[answer]]
 
 
 def _rest(learnt: LearntSystem, code: ValueCode) -> Iterator[str]:
@@ -206,7 +215,7 @@ def _expiries(learnt: LearntSystem, code: ValueCode) -> Iterator[str]:
             timer = learnt.timer(state, inp)
             if timer is not None:
                 target = literal(learnt.names[learnt.machine.next[state][inp]])
-                items = _items(learnt, learnt.machine.out[state][inp], code)
+                items = _items(learnt, learnt.machine.out[state][inp], inp, code)
                 actions = _timers(learnt.actions(state, inp), code)
                 yield f"    if state == {literal(name)}:"
                 yield f"        yield goto({', '.join([target, *items, f'after={timer.name!r}', *actions])})"

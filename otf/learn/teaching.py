@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio.from_thread import run as run_in_loop
 from anyio.to_thread import run_sync
 
 from otf.adapter import Bench
-from otf.learn.answers import CLOSED, MOST, AnswerTree, PortOutputs, Symbols, forms
+from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
 from otf.learn.learning import ChoiceError, Learner, LearntMachine, OverError
 from otf.learn.learnt import LearntSystem
 from otf.learn.listening import ConnectionEnds, PathDriver
+from otf.learn.symbols import PortOutputs, Symbols, forms
 from otf.learn.timers import LearntTimer, TimerMeasurement
 from otf.spec import Elapse
 from otf.suite.machine import Word
@@ -24,6 +25,8 @@ SETTLE: Final = (0.1, 1.0)  # pauses before each path, to try in turn once answe
 COMPARED: Final = 8  # paths, driven after each of these pauses
 HASTY: Final = 50  # paths: answers that differ so soon do so often, and the last connection may be the reason
 UNSTABLE: Final = 200  # after masking this often: nothing that the system says recurs
+
+_Path: TypeAlias = tuple[Word, list[PortOutputs | None]]
 
 
 class CountError(Exception):
@@ -60,7 +63,7 @@ class Pupil:
         self.timer_notes: list[str] = []
         self._bench = bench
         self._jobs = jobs
-        self._paths: list[tuple[Word, list[PortOutputs | None]]] = []
+        self._paths: list[_Path] = []
         until = float("inf") if seconds is None else self.began + seconds
         self._over: Callable[[], bool] = lambda: monotonic() >= until
         self.learning: Learner = Learner(
@@ -72,7 +75,7 @@ class Pupil:
             told=told,
             slow=[at for at, inp in enumerate(inputs) if isinstance(inp, Elapse)],
         )
-        self.learning.varies = lambda parted: self.symbols.mask([self.symbols.outputs[each] for each in parted.answers])
+        self.learning.varies = self._varies
         self.learning.contradicted = self._slower
         self._may_settle: bool = bench.system is None
 
@@ -81,7 +84,7 @@ class Pupil:
         for word, outputs in self.driver.stored():
             self._paths.append((word, [*outputs]))
             self.resumed += 1
-        self._count([outputs for _, outputs in self._paths])
+        self._count(self._paths)
         self._retell()
         await run_sync(self._learn, algorithm, extra, abandon_on_cancel=True)
 
@@ -127,6 +130,10 @@ class Pupil:
             self.complete = True
             return
 
+    def _varies(self, parted: Parted) -> bool:
+        """Mask what varies in the answers to the last of some inputs; return whether that leaves fewer answers."""
+        return self.symbols.mask([self.symbols.outputs[each] for each in parted.answers], parted.word[-1])
+
     def _slower(self) -> None:
         """Start again with a pause if answers differ early: the shortest that answers as the longest does, or none."""
         parted = next(self.learning.answers.lost(), None)
@@ -162,10 +169,11 @@ class Pupil:
         found = run_in_loop(self._uninterrupted, words)
         if found is None:
             raise OverError
-        self._paths += zip(words, found, strict=True)
-        if self._count(found):
+        paths = [*zip(words, found, strict=True)]
+        self._paths += paths
+        if self._count(paths):
             raise CountError
-        return [self._texts(each) for each in found]
+        return [self._texts(*each) for each in paths]
 
     async def _uninterrupted(self, words: Sequence[Word]) -> list[list[PortOutputs | None]] | None:
         """Drive paths; return None if cancelled, since the thread has to get a result."""
@@ -184,17 +192,19 @@ class Pupil:
             return None
         return found
 
-    def _count(self, paths: Sequence[Sequence[PortOutputs | None]]) -> bool:
+    def _count(self, paths: Sequence[_Path]) -> bool:
         """Mask numbers that count without end; return whether there are new ones."""
-        return sum(self.symbols.mask_counts(each) for outputs in paths for each in outputs if each is not None) > 0
+        answers = [(inp, each) for path in paths for inp, each in zip(*path, strict=True) if each is not None]
+        return sum(self.symbols.mask_counts(each, inp) for inp, each in answers) > 0
 
-    def _texts(self, outputs: Sequence[PortOutputs | None]) -> list[str]:
-        return [CLOSED if each is None else self.symbols.text(each) for each in outputs]
+    def _texts(self, word: Word, outputs: Sequence[PortOutputs | None]) -> list[str]:
+        pairs = zip(word, outputs, strict=True)
+        return [CLOSED if each is None else self.symbols.text(each, inp) for inp, each in pairs]
 
     def _retell(self) -> None:
         """Rebuild the tree of answers, whose texts have changed."""
         answers = AnswerTree(ConnectionEnds(self._bench, self.driver.inputs, self.symbols, self.driver.unopened))
         for word, outputs in self._paths:
-            answers.add(word, self._texts(outputs))
+            answers.add(word, self._texts(word, outputs))
         answers.changed = False
         self.learning.answers = answers

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from otf.adapter import Bench
-from otf.learn.answers import CLOSED, SILENT, PortOutputs, Symbols
+from otf.learn.answers import CLOSED
 from otf.learn.learning import LearntMachine
 from otf.learn.listening import PathDriver
+from otf.learn.symbols import SILENT, PortOutputs, Symbols
 from otf.spec import Elapse
 from otf.suite.complete import cover
 from otf.suite.identify import Splitting
@@ -157,7 +158,8 @@ class TimerMeasurement:
         outputs, times = await self._drive(word, [*map(Elapse, waits)])
         if len(times) < len(word):  # the connection had ended by then: the timer had expired too early
             return _Probe(expired=True, since_start=inf, since_input=0.0, late=0.0)
-        seen = [CLOSED if each is None else self._symbols.text(each) for each in outputs[-len(apart) :]]
+        ends = zip(apart, outputs[-len(apart) :], strict=True)
+        seen = [CLOSED if each is None else self._symbols.text(each, inp) for inp, each in ends]
         began = times[len(way) - 1][0] if way else 0.0
         until = times[len(word) - len(apart)]
         last = times[len(way) + 1][0] if between else began

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -14,8 +15,8 @@ from otf.adapter import Bench
 from otf.adapters import inprocess
 from otf.cli.tools.plain_systems import Texts
 from otf.errors import ContactError
-from otf.learn.answers import PortOutputs, Symbols
 from otf.learn.listening import Heard, PathDriver
+from otf.learn.symbols import PortOutputs, Symbols
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
 from otf.spec import Spec
@@ -23,6 +24,12 @@ from otf.suite.machine import Word
 from otf.trace.events import Ended
 
 pytest.importorskip("aalpy")
+
+
+@dataclass(frozen=True)
+class Reading:
+    text: str
+    sure: int
 
 
 def pupil(folder: Path, answer: Callable[[Pupil], str], seconds: float | None = None) -> Pupil:
@@ -101,7 +108,7 @@ def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:
     assert made.learning.best is not None
     assert made.learning.best.out == [["id * ok", "id * ok"]]
     assert made.learnt is not None
-    (item,) = made.learnt.items("id * ok")
+    (item,) = made.learnt.items("id * ok", 0)
     assert item.test("id 7 ok")
     assert not item.test("id 7 wrong")
 
@@ -135,6 +142,22 @@ def test_outputs_of_another_form_are_not_masked() -> None:
     assert Symbols().mask([(), (("net", "on 1"),), (("net", "on 2"),)]), "of several forms each by itself"
     assert symbols.mask([(("net", Coin(5)),), (("net", Coin(10)),)])
     assert symbols.text((("net", Coin(7)), ("net", Ended("over")))) == "Coin(cents=*), Ended(reason='over')"
+
+
+def test_a_mask_is_of_one_input_and_of_words_in_one_outline() -> None:
+    """Words with digits and pairs of hexadecimal digits vary one by one, and a field of several outlines as a whole."""
+    symbols, one = Symbols(), (("net", Reading("41 0C FA 10", 1)),)
+    assert symbols.mask([one, (("net", Reading("41 0C 1B 10", 1)),)], 3)
+    assert symbols.text(one, 3) == "Reading(text='41 0C * 10', sure=1)"
+    assert symbols.text(one, 4) == "Reading(text='41 0C FA 10', sure=1)"
+    longer = Reading("7E8 41 0C FA 10", 1)
+    assert symbols.value(longer, 3) == "Reading(text='7E8 41 0C FA 10', sure=1)"
+    item = symbols.item("", one[0][1], 3)
+    seen = (Reading("41 0C BC 10", 1), Reading("41 0C BC 11", 1), Reading("41 0C BC 10", 2), longer, "41 0C BC 10")
+    assert [item.test(each) for each in seen] == [True, False, False, False, False]
+    assert symbols.mask([one, (("net", longer),)], 3)
+    assert symbols.text(one, 3) == "Reading(text=*, sure=1)"
+    assert symbols.item("", one[0][1], 3).test(longer)
 
 
 def test_words_of_the_learner_are_words_of_the_system_too(tmp_path: Path) -> None:

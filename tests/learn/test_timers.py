@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from otf.learn.answers import PortOutputs, Symbols
 from otf.learn.learning import LearntMachine
 from otf.learn.learnt import LearntSystem
 from otf.learn.model_code import written
+from otf.learn.symbols import PortOutputs, Symbols
 from otf.learn.timers import LearntTimer, TimerMeasurement
 from otf.models.coffee import bench
 from otf.spec import Elapse

@@ -14,8 +14,8 @@ from otf.cli.signals import interruptible
 from otf.cli.tools.report import write_page
 from otf.explore import Graph, explore
 from otf.explore.differences import AnswerDifference, Differences, differences, plain
-from otf.learn.answers import Symbols
 from otf.learn.listening import answers_to
+from otf.learn.symbols import Symbols
 from otf.report.aligned import fields
 from otf.report.compare_page import text_page
 from otf.spec import Spec

@@ -220,7 +220,7 @@ def sent_in(where: Path, bench: Bench) -> list[Any]:
 def write(folder: Path, learnt: LearntSystem, origin: LearningSource, known: Sequence[str]) -> list[Path]:
     """Write the results into the folder; return the files, the page last. Raises UsageError."""
     picture, model, page = (folder / f"{LEARNED}.{end}" for end in ("dot", "py", "html"))
-    put(picture, learnt.dot().encode())
+    put(picture, learnt.dot(known).encode())
     files = [picture]
     try:
         put(model, _model(learnt, origin, known).encode())

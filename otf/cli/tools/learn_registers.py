@@ -12,8 +12,8 @@ from otf.cli.output import warn
 from otf.cli.signals import interruptible
 from otf.cli.tools.plain_systems import PlainSystem
 from otf.draft.registers import GuessedRegister
-from otf.learn.answers import Symbols
 from otf.learn.listening import answers_to
+from otf.learn.symbols import Symbols
 
 LONGEST: Final = 50  # messages of a path that tries a register
 

@@ -17,10 +17,12 @@ from otf.learn.learnt import LearntSystem
 from otf.learn.teaching import Pupil
 from otf.suite import ASSUMED, wider
 from otf.trace.result import counted
+from otf.values import show
 
 ROW: Final = 5  # repetitions of one input worth telling
 FORGETS: Final = "A system that remembers earlier paths has to be reset (--start, --reset, or the Life of its bench)"
-SHOWN: Final = 4  # answers to show if a system has a choice
+HIDING: Final = ", except for what `*` stands for,"
+SHOWN: Final = 4  # answers to show if a system has a choice, and inputs whose answers vary
 LONGEST: Final = 120  # characters of each
 
 
@@ -50,16 +52,21 @@ def _deepest(pupil: Pupil) -> str:
 
 def known(pupil: Pupil, extra: int) -> list[str]:
     """Return what is known of the result, in sentences."""
-    best = pupil.learning.best
-    if best is None:
+    best, learnt = pupil.learning.best, pupil.learnt
+    if best is None or learnt is None:
         return []
+    hidden = [plain(each) for each in learnt.masked]
     complete = extra if pupil.complete else best.progress.complete
     size = counted(best.size, "state")
     lines = [f"{size}, {counted(len(pupil.driver.inputs), 'input')} of the alphabet."]
     if complete is None:
         lines.append("No suite has passed: there may be more states.")
     else:
-        lines += guarantees(best.size, complete)
+        lines += guarantees(best.size, complete, HIDING * bool(hidden))
+    if hidden:
+        more = f" and {counted(len(hidden) - SHOWN, 'other input')}" if len(hidden) > SHOWN else ""
+        lines.append(f"`*` stands for any value; it is in the answers to {', '.join(hidden[:SHOWN])}{more}.")
+        lines.append("States that differ only in what `*` stands for are not told apart.")
     lines += [f"{each} after it was started." for each in pupil.timers] + pupil.timer_notes
     lines += [f"{_choice(pupil)}."] if pupil.choice is not None else _unclear(pupil)
     if pupil.driver.settle:
@@ -67,9 +74,8 @@ def known(pupil: Pupil, extra: int) -> list[str]:
     if not any(pupil.symbols.outputs.values()):
         lines.append("No input was answered: is the system there, and are these its messages?")
     if pupil.symbols.counting:
-        lines.append(f"A number counts in {', '.join(pupil.symbols.counting)}: any value there (--mask '^$' keeps it).")
-    if pupil.symbols.masked:
-        lines.append("What varies from path to path is `*`, and any value there.")
+        kinds = ", ".join(dict.fromkeys(kind for _, kind in pupil.symbols.counting))
+        lines.append(f"A number counts in {kinds}: any value there (--mask '^$' keeps it).")
     return lines
 
 
@@ -84,9 +90,9 @@ def _unclear(pupil: Pupil) -> list[str]:
     return [differed, f"{_ways(pupil, unclear or lost[0])}. {FORGETS}."]
 
 
-def guarantees(states: int, extra: int) -> list[str]:
+def guarantees(states: int, extra: int, except_: str = "") -> list[str]:
     """Return, in sentences, for which systems a machine is right if its suites for `extra` more states passed."""
-    within = f"Right for every system with at most {counted(states + extra, 'state')}, if {ASSUMED}"
+    within = f"Right{except_} for every system with at most {counted(states + extra, 'state')}, if {ASSUMED}"
     return [f"{within};", f"{wider(extra)}."] if extra else [f"{within}."]
 
 
@@ -107,6 +113,7 @@ def tell(
             {
                 "states": best.size,
                 "inputs": len(learnt.inputs),
+                "masked": [show(each) for each in learnt.masked],
                 "sent": sent,
                 "to_the_last_hypothesis": pupil.learning.asked,
                 "paths": pupil.learning.answers.paths,
