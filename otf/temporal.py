@@ -147,7 +147,7 @@ def now(what: What) -> Formula:
 
     A value or a class matches a step if it matches the input or an output of the step.
 
-    >>> left(now("tea"), PropertyStep("button", ("tea",))).truth
+    >>> Residue.of(now("tea")).after(PropertyStep("button", ("tea",))).truth
     True
     """
     return formula(what)
@@ -156,7 +156,7 @@ def now(what: What) -> Formula:
 def always(what: What) -> Formula:
     """Return the property that `what` is true of the current step of a path and of all later steps.
 
-    >>> left(always(lambda step: len(step.outputs) < 2), PropertyStep("button", ("tea", "tea"))).truth
+    >>> Residue.of(always(lambda step: len(step.outputs) < 2)).after(PropertyStep("button", ("tea", "tea"))).truth
     False
     """
     return Formula("always", (formula(what),))
@@ -165,7 +165,7 @@ def always(what: What) -> Formula:
 def never(what: What) -> Formula:
     """Return the property that `what` is not true of the current step of a path, nor of any later step.
 
-    >>> left(never("smoke"), PropertyStep("button", ("smoke",))).truth
+    >>> Residue.of(never("smoke")).after(PropertyStep("button", ("smoke",))).truth
     False
     """
     return always(~formula(what))
@@ -176,7 +176,7 @@ def sometimes(what: What) -> Formula:
 
     If you list a `sometimes` in a bench's `properties`, `otf run` reports if no path of the campaign reaches it.
 
-    >>> left(sometimes("tea"), PropertyStep("coin")).truth is None
+    >>> Residue.of(sometimes("tea")).after(PropertyStep("coin")).truth is None
     True
     """
     return Formula("sometimes", (formula(what),))
@@ -187,8 +187,7 @@ def within(steps: int, what: What) -> Formula:
 
     `within` raises UsageError if `steps` is negative.
 
-    >>> after = left(within(1, "tea"), PropertyStep("coin"))
-    >>> left(after, PropertyStep("coin")).truth
+    >>> Residue.of(within(1, "tea")).after(PropertyStep("coin")).after(PropertyStep("coin")).truth
     False
     """
     if steps < 0:
@@ -199,7 +198,7 @@ def within(steps: int, what: What) -> Formula:
 def until(first: What, what: What) -> Formula:
     """Return the property that `first` is true of each step until `what` is true; false if `what` is never true.
 
-    >>> left(until("coin", "tea"), PropertyStep("button")).truth
+    >>> Residue.of(until("coin", "tea")).after(PropertyStep("button")).truth
     False
     """
     return Formula("until", (formula(first), formula(what)))
@@ -208,7 +207,7 @@ def until(first: What, what: What) -> Formula:
 def then(what: What) -> Formula:
     """Return the property that a path has a next step, and that `what` is true at the next step.
 
-    >>> left(left(then("tea"), PropertyStep("coin")), PropertyStep("button", ("tea",))).truth
+    >>> Residue.of(then("tea")).after(PropertyStep("coin")).after(PropertyStep("button", ("tea",))).truth
     True
     """
     return Formula("then", (formula(what),))
@@ -255,11 +254,6 @@ class Residue:
         """Return the rest after a step; None stands for an unknown step."""
         known: dict[Formula, Alternatives] = {}
         return Residue(_any(_all(_after(each, step, known) for each in way) for way in self.ways))
-
-
-def left(of: Formula | Residue, step: PropertyStep | None) -> Residue:
-    """Return the rest of a property after a step."""
-    return (of if isinstance(of, Residue) else Residue.of(of)).after(step)
 
 
 def _ends(part: Formula) -> bool:
