@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from otf.core.belief import Belief
+from otf.core.deadlines import may_cause
 from otf.core.hypothesis import Timer
 from otf.core.model import Model
 from otf.core.nodes import Node, Position
 from otf.core.timing import Window, is_later
 from otf.core.windows import opened, windows
-from otf.trace.events import Event, Sent, Stalled
+from otf.trace.events import Event, Seen, Stalled
 from otf.trace.verdict import Judged
 
 
@@ -30,9 +31,9 @@ class Doubts:
     events: int = 0
     seconds: float = 0.0
     unheard: Counter[str] = field(default_factory=Counter[str])
-    # timers that are due, each with the earliest time at which it was started
-    _due: set[tuple[str | int, float]] = field(default_factory=set[tuple[str | int, float]])
-    _last: Event | None = None
+    # timers that are due, each with the end before all stalls of when it was started
+    _due: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
+    _heard: bool = False  # whether a timer may have caused the last event
 
     def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
         """Return the belief after a stall: whatever was due may come later by the length of the stall."""
@@ -63,18 +64,25 @@ class Doubts:
             self.seconds += max(0.0, event.at - since)
 
     def _hear(self, event: Event, belief: Belief, before: float) -> None:
-        """Count the timers that were due when the last event, an input, restarted or stopped them."""
+        """Count the timers that were due when an input restarted or stopped them, not those whose output came."""
         timers = [(now, each) for now in belief.hypotheses for each in now.timers] if belief.timed else []
-        gone = self._due.difference((each.name, each.window.trigger.a) for _, each in timers)
-        if isinstance(self._last, Sent):
-            self.unheard.update(name for name, _ in gone if isinstance(name, str))
-        self._due -= gone
-        self._due.update(
-            (each.name, each.window.trigger.a)
+        goes_on = {name for name, end in self._due if any(self._is(each, name, end) for _, each in timers)}
+        if not self._heard:
+            self.unheard.update({name for name, _ in self._due} - goes_on)
+        self._due = {
+            (each.name, self.ends[each.window.trigger.b])
             for now, each in timers
-            if self._is_due(each.window, before) and self._speaks(now.position, each)
+            if isinstance(each.name, str) and self._is_due(each.window, before) and self._speaks(now.position, each)
+        }
+        self._heard = isinstance(event, Seen) and any(
+            isinstance(now.position, Node)
+            and may_cause(self.model, now.position, each, event.port, self.model.output_symbol(event.output))
+            for now, each in timers
         )
-        self._last = event
+
+    def _is(self, timer: Timer, name: str, end: float) -> bool:
+        """Return whether a timer is still the one that had to start by `end` but for the stalls."""
+        return timer.name == name and self.ends.get(timer.window.trigger.b) == end
 
     def _speaks(self, position: Position, timer: Timer) -> bool:
         """Return whether outputs come when the timer expires, whatever the system chooses then."""

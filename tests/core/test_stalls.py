@@ -263,6 +263,23 @@ def test_what_came_in_time_without_the_stall_is_sharp(at: float, doubted: tuple[
 RENEWED: list[Event] = [Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), Sent("in", "sut", 0.7), _answer(0.7)]
 
 
+def test_a_timer_that_goes_on_after_an_input_was_not_ended_by_it() -> None:
+    """A beat that a stall delays past an input comes after the answer: nothing about it is left undecided."""
+    model: Spec[str, str] = Spec(
+        lambda state, _inp: [goto(state, "answer")],
+        "on",
+        ["in"],
+        lambda state: [goto(state, "beat", after="beat", timers=[start("beat", 0.36, 0.5)])],
+        timers=[start("beat", 0.36, 0.5)],
+    )
+    monitor = Monitor(Oracle(Model(model), timing=Timing(0.0, 0.0, 0.0)))
+    beat = Seen("beat", "sut", 0.62)
+    for event in (Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), beat, Sent("in", "sut", 0.7), _answer(0.7)):
+        monitor.tell(event)
+    verdict = monitor.end()
+    assert (verdict.outcome, verdict.judged.unheard) == ("pass", ())
+
+
 @pytest.mark.parametrize(
     ("over", "rest", "unheard"),
     [
