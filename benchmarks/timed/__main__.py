@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any, Final, NamedTuple
 
 from benchmarks.measure import command, positive, save
-from benchmarks.timed import lease, light, washer
+from benchmarks.timed import lease, light, thermostat, washer
 from otf.campaign.settings import UNLIMITED, Settings, length
 from otf.core import Chooser, Model, Oracle, Routes, Session, Symbol, Timing, View
 from otf.core.idling import Idling
@@ -42,6 +42,7 @@ class Subject(NamedTuple):
 SUBJECTS: Final[Mapping[str, Subject]] = {
     "light": Subject(light.light, light.FAULTS),
     "lease": Subject(lease.lease, lease.FAULTS),
+    "thermostat": Subject(thermostat.thermostat, thermostat.FAULTS),
     "washer": Subject(washer.washer, washer.FAULTS),
 }
 

@@ -3,9 +3,10 @@
 A fault of a timer shows only if someone waits. Most such faults need something before the wait: a session prolonged
 twice, or an input in the last third of a lease. So two waits are inputs of their own (`Idle`). One lasts until a timer
 must have expired; the other lasts a part of that, then a few inputs follow before the timer is waited out. Repeating a
-wait after the same inputs in the same states reveals nothing new. A timer needs no wait if no input or end of a path
-cuts it short, or if it ends while inputs go on, like a heartbeat. If an input stopped a timer, the rest of its time is
-waited out once per state: the system may have forgotten to stop it.
+wait after the same inputs in the same states reveals nothing new. An input that has no effect in the model may stop the
+timer of a faulty system, so otf sends each such input once per state and timer, and then waits. A timer needs no wait
+if no input or end of a path cuts it short, or if it ends while inputs go on, like a heartbeat. If an input stopped a
+timer, the rest of its time is waited out once per state: the system may have forgotten to stop it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from otf.core.deadlines import starts
 from otf.core.memory import Symbol
 from otf.core.model import Model
 from otf.core.monitor import Monitor
+from otf.core.nodes import FEW as FEW_INPUTS
 from otf.core.nodes import Node
 from otf.core.timed_ways import TimedWays, TimerName, WayStep
 from otf.core.timer_waits import FIRST, SHARE
@@ -89,6 +91,8 @@ class Idling:
     _left: int | None = None
     # the timer being waited for
     _timer: TimerName = None
+    # the timer to wait for after an input without effect
+    _tested: TimerName = None
     # the timers at the last choice, and when they were started
     _running: dict[TimerName, Span] = field(default_factory=dict[TimerName, Span])
     # by when each of them must have expired; where the last input that stopped timers came from, and their times
@@ -128,6 +132,9 @@ class Idling:
             seconds = self._waited_out(places, left, leg.timer) / MARGIN
         elif not waited and left:
             seconds = self._seconds(places, left)
+            inp = None if seconds else self._without_effect(monitor.oracle.model, now_in, places, left)
+            if inp is not None:
+                return inp
         if not seconds and not waited:
             seconds = self._beyond(places, now)
         seconds *= MARGIN * monitor.oracle.timing.speed
@@ -164,7 +171,29 @@ class Idling:
         rest = left.get(self._timer, 0.0) if self._recent and self._recent[-1] == "end" else 0.0
         return rest if rest < waited / 2 else 0.0
 
+    def _without_effect(
+        self, model: Model, nodes: tuple[Node, ...], places: tuple[Hashable, ...], left: dict[TimerName, float]
+    ) -> Symbol | None:
+        """Return an input that has no effect in the model, to be sent before the next wait for a timer."""
+        if self.ways is None or self._left is not None or len(nodes) != 1 or model.offered(nodes[0]).size > FEW_INPUTS:
+            return None
+        # the wait alone comes first
+        known = (wait.timer for wait in self._waits(places, left) if wait.kind == "end" and wait.depth)
+        for timer in known:
+            done = "tested", timer, *places
+            for inp in () if done in self.told else model.offered(nodes[0]).all:
+                name = "after", timer, inp, *places
+                if name not in self.told and model.specified(nodes[0], inp) and not _matters(model, nodes, inp):
+                    self._tested, self.told[name] = timer, 1
+                    return inp
+            self.told[done] = 1
+        return None
+
     def _seconds(self, places: tuple[Hashable, ...], left: dict[TimerName, float]) -> float:
+        tested, self._tested = self._tested, None
+        if tested in left:
+            self._tell("end", places, left, tested)
+            return left[tested]
         chosen = self._chosen(places, left)
         if chosen is None:
             return 0.0
@@ -218,7 +247,7 @@ class Idling:
         if self.ways is not None:
             self.ways.begin()
         self._monitor, self._clock, self._left, self._before, self._timer = monitor, 0.0, None, nodes, None
-        self._running, self._stopped = {}, {}
+        self._running, self._stopped, self._tested = {}, {}, None
         self._recent.clear()
 
     def _beyond(self, places: tuple[Hashable, ...], now: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from random import Random
 from typing import Final
 
@@ -12,6 +13,7 @@ import pytest
 from otf.core import Model, Monitor, Oracle, Routes, Session, Timing
 from otf.core.idling import Idling
 from otf.core.pacing import Eager, Strict
+from otf.core.timed_ways import TimedWays
 from otf.core.timer_waits import FIRST, Timers
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Idle, Spec, Transition, goto, start, stop
@@ -218,3 +220,35 @@ def test_a_timer_without_effect_is_not_waited_for() -> None:
         monitor.tell(event)
     assert monitor.belief.timed
     assert idling.choose(monitor, oracle.start().nodes, inp, 0.01) is None
+
+
+def _after_looks(ways: TimedWays | None) -> set[object]:
+    """Drive a lamp that goes out by itself; return the inputs after which it was waited while it was lit."""
+    runs, told = start("out", 0.39, 0.41), dict[tuple[Hashable, ...], int]()
+    spec = Spec(
+        lambda lit, inp: [
+            goto(lit, "ok")
+            if inp != "press"
+            else goto(0, "off", timers=[stop("out")])
+            if lit
+            else goto(1, "on", timers=[runs])
+        ],
+        0,
+        ["press", "look", "feel"],
+        lambda lit: [goto(0, "out", after="out")] * lit,
+    )
+    oracle, random, events = Oracle(Model(spec, Routes(("p",), _port)), timing=TIMING), Random(1), list[Event]()
+    strategy = Strategy("alternating", "uioco", 1)
+    idling = Idling(told, ways)
+    world = World(System(spec, _port, random), TimeBounds(latency=0.002, busy=0.002), random)
+    session = Session(oracle, strategy.path(1), Eager(TIMING, set(), Timers(between=False), idling), steps=60)
+    assert conduct(session, world, _port, events.append).outcome == "pass"
+    sent = [event.input for event in events if isinstance(event, Sent)]
+    return {one for one, then in pairwise(sent) if isinstance(then, Idle) and then.seconds > 0.3}
+
+
+def test_a_wait_follows_each_input_without_effect() -> None:
+    """A faulty system may stop a timer there; a strategy that draws its inputs gets none in their place."""
+    strategy = Strategy("alternating", "uioco", 1)
+    assert _after_looks(TimedWays(strategy.visits.inputs, {})) == {"press", "look", "feel"}
+    assert _after_looks(None) < {"press", "look", "feel"}
