@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from otf.core.belief import Belief, silent
 from otf.core.expectations import Chain
@@ -188,6 +188,7 @@ def _slow(moves: Moves, start: Hypothesis, busy: float) -> bool:
     return False
 
 
+ENTERED: Final = "the state was entered"
 LOOKED_AT = 1_000  # explanations searched for windows
 
 
@@ -226,11 +227,16 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     due = min(found, key=_begin) if kind == "early" else max(found, key=_end)
     early, over = _begin(due) - at, at - _end(due)
     said = f"{early:.3f} s too early" if early > 0 else f"{over:.3f} s too late" if over > 0 else "in that time"
-    return Untimely((_window(due), f"it came at {at:.3f} s, {said}"), max(early, over - clock.latency))
+    words = _window(due), f"it came at {at:.3f} s, {said}"
+    return Untimely(words, max(early, over - clock.latency), entered=_entered(due))
 
 
 def _overdue(every: Iterable[Due], told: Due, what: str, late: float) -> Untimely:
-    return Untimely((_window(told), what), late - max(map(_end, every)), told.timer)
+    return Untimely((_window(told), what), late - max(map(_end, every)), told.timer, _entered(told))
+
+
+def _entered(due: Due) -> Span | None:
+    return due.window.trigger if due.since == ENTERED else None
 
 
 def _begin(due: Due) -> float:
@@ -260,7 +266,7 @@ def dues(
     moves = Moves(model, windows=Windows(model, patient))
     for now in islice(moves.takings(hypotheses), LOOKED_AT):
         yield from (
-            Due(port, each.window, "the state was entered" if each.spontaneous else TAKEN)
+            Due(port, each.window, ENTERED if each.spontaneous else TAKEN)
             for port, outputs in now.outstanding
             for each in outputs
             if each.window and (about is None or (port == about[0] and expects(each, about[1])))
@@ -293,4 +299,4 @@ def _of(timer: Timer) -> str:
 
 
 def _started(timer: Timer) -> str:
-    return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else "the state was entered"
+    return f"the timer {timer.name!r} was started" if isinstance(timer.name, str) else ENTERED

@@ -6,6 +6,7 @@ with the events), no randomness and no I/O.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +26,7 @@ from otf.core.timing import FOREVER, NEVER, Span
 from otf.trace.events import Closed, Event, Guess, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.verdict import Failure, Judged, Verdict
 
+STEPS: Final = 100  # whose times are remembered for the words of a failure
 PASS: Final = Verdict("pass")
 TRUNCATED: Final = Verdict("pass", truncated=True)
 
@@ -71,6 +73,7 @@ class Monitor:
         # the work of judging again for this event: all depths together take at most twice as much as one search
         self._again = -oracle.limits.work
         self._now = 0.0
+        self._sent = deque[tuple[int, float]](maxlen=STEPS)  # the numbers of the last inputs, and their times
         self._deep: DeepRun | None = None  # if there are too many explanations to keep
         # properties concern whole runs, so a monitor that begins elsewhere cannot judge them
         self.properties: PropertyWatch | None = None
@@ -160,6 +163,7 @@ class Monitor:
         ledger, settles = self.ledger, isinstance(event, Quiet)
         if isinstance(event, Sent):
             self.step.inputs.append(event)
+            self._sent.append((ledger.sent + 1, event.at))
             then = ledger.then(event, self.oracle.timing)
             # of the inputs not proven taken, only the first counts
             self.ledger = then._replace(inputs=then.inputs[:1])
@@ -328,6 +332,7 @@ class Monitor:
             if before.settled:
                 self.step = FailedStep(before, [], [], [], self.step.before if self.step.inputs else self.step.earlier)
             self.step.inputs.append(event)
+            self._sent.append((ledger.sent + 1, event.at))
             ledger = ledger.then(event, timing)
         elif isinstance(event, (Seen, Closed)):
             if len(self.step.outputs) >= LONG:
@@ -353,6 +358,7 @@ class Monitor:
         model = self.oracle.model
         late = self.explainer.untimely(self.belief, self.ledger, event)
         clock = self.explainer.clock(event, self.ledger)
-        described = times(model, self.belief, event, clock, late) if model.timed else NEVER
+        found = times(model, self.belief, event, clock, late) if model.timed else NEVER
+        described = found.dated(self._sent, self.oracle.timing.busy)
         at = EventPosition(self.events, self.sent)
         return Verdict("fail", explain(model, self.step, event, at, late, described, self.oracle.requirements))

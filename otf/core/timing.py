@@ -241,12 +241,28 @@ def deadline(window: Window, latency: float) -> float:
 class Untimely(NamedTuple):
     """What was due when, in words, by how many seconds an event misses all windows that concern it, and whose it was.
 
-    `timer` is the name of the timer whose output did not come, if it has one.
+    `timer` is the name of the timer whose output did not come, if it has one. `entered` is when the state was
+    entered, if the window begins there.
     """
 
     words: tuple[str, ...] = ()
     off: float = 0.0
     timer: str = ""
+    entered: Span | None = None
+
+    def dated(self, sent: Iterable[tuple[int, float]], busy: float) -> Untimely:
+        """Return it with when the state was entered, and in which step; `sent`: the steps and when they began.
+
+        A change of any field of the state begins the window anew, and people overlook the input that changed one.
+        """
+        if self.entered is None:
+            return self
+        a, b = max(0.0, self.entered.a), self.entered.b
+        told = f"the state was entered between {a:.3f} s and {b:.3f} s of the run"
+        before = [number for number, at in sent if at <= a]
+        steps = [*before[-1:], *(number for number, at in sent if a < at < b - busy)]
+        which = f"steps {steps[0]} to {steps[-1]}" if steps[1:] else f"step {before[-1]}" if before else ""
+        return self._replace(words=(*self.words, f"{told}, in {which}" if before else told))
 
 
 NEVER: Final = Untimely()

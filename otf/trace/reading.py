@@ -117,12 +117,12 @@ class TraceReader:
         except KeyError as error:
             self.fail(number, f"the field {error} is missing")
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            self.fail(number, str(error))
+            self.fail(number, f"{error}; the trace was recorded with the bench {show(self.header.bench)}")
 
     def _header(self) -> Header:
         number, line = next(self._lines, (1, None))
         if line is None:
-            self.fail(1, "the trace is empty: not even its header was written")
+            self.fail(1, "the trace is empty: not even its header was written; give another one, or run again")
         if line.get("event") != "start":
             first = show(line["event"])
             self.fail(

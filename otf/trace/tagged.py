@@ -136,7 +136,9 @@ class Registry:
         if self.types.get(name) is kind:
             return
         if name in self.types or name in _BASIC:
-            message = f"two types are called {name}: a trace could not tell them apart; rename one of them"
+            other = self.types[name].__module__ if name in self.types else "Python"
+            where = f"one in {other}, one in {kind.__module__}"
+            message = f"two types are called {name}, {where}: a trace could not tell them apart; rename one of them"
             raise UsageError(message)
         self.types[name] = kind
         try:

@@ -17,7 +17,7 @@ from otf.core.timer_waits import Timers
 from otf.spec import Accept, Spec, Transition, goto
 from otf.strategy import Script
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
-from otf.trace.verdict import Verdict
+from otf.trace.verdict import Failure, Verdict
 
 L, R = 0.1, 0.2
 TIMING = Timing(quiescence=0.5, latency=L, busy=R)
@@ -110,6 +110,34 @@ def test_an_answer_out_of_its_window_fails(script: str, verdict: str) -> None:
 def test_a_timer_goes_off_in_its_window_unless_its_state_was_left_before(script: str, verdict: str) -> None:
     """The oven rings 10 to 12 s after it became hot, or was stopped by then."""
     assert judged(script) == verdict
+
+
+def test_a_failure_says_in_which_step_the_state_was_entered() -> None:
+    """Each knock changes a field of the state, and so restarts the window of the ring; a state led to itself may."""
+
+    def step(knocks: int, inp: str) -> Iterator[Transition[int]]:
+        yield goto(knocks + (inp == "knock"))
+
+    def ring(_knocks: int) -> Iterator[Transition[int]]:
+        yield goto(0, "ring", within=(10, 12))
+
+    spec = Spec(step, 0, ["ask", "knock"], ring)
+    told = _failed("ask?1 quiet2 knock?4 quiet5 ring!11", spec).times
+    assert told[0].startswith("due 10 to 12 s after the state was entered: between 14.000 s and ")
+    assert told[2] == "the state was entered between 4.000 s and 4.300 s of the run, in step 2"
+    told = _failed("ask?1 quiet2 knock?4 quiet5 ask?6 quiet7 ring!11", spec).times
+    assert told[2] == "the state was entered between 4.000 s and 6.300 s of the run, in steps 2 to 3"
+    # the start of the run is no step; and the ring of a state that a ring led to is not due to any input
+    assert _failed("quiet12.5", spec).times[2] == "the state was entered between 0.000 s and 0.000 s of the run"
+
+
+def _failed(script: str, spec: Spec[Any, Any]) -> Failure:
+    monitor = Monitor(_oracle(spec))
+    for text in script.split():
+        monitor.tell(_event(text))
+    failure = monitor.end().failure
+    assert failure is not None
+    return failure
 
 
 def test_seeing_an_output_tells_when_the_timer_was_set() -> None:

@@ -368,7 +368,7 @@ def test_data_that_is_nested_too_deep_is_refused(depth: int) -> None:
 def test_two_types_of_one_name_are_refused() -> None:
     """A trace has only the name."""
     for name in ("Leaf", "Ended", "tuple"):
-        with pytest.raises(UsageError, match=f"two types are called {name}"):
+        with pytest.raises(UsageError, match=f"two types are called {name}, one in .*, one in .*; rename"):
             Registry([Leaf, make_dataclass(name, [])])
 
 
