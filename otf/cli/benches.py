@@ -170,12 +170,15 @@ def _unknown(where: str) -> str:
     file = f"{where}.py"
     benches = [*sources(), *installed(BENCHES)]
     hint = near(where, benches) if not where or not Path(file).is_file() else f"did you mean {file}?"
+    if where and Path(where).is_dir():
+        hint = "it is a folder, which `otf run --resume`, `report`, `replay` and `compare` take if it holds a campaign;"
     return " ".join(filter(None, (f"there is no bench {where!r};", hint, _FORMS)))
 
 
 def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
-    benches = [key for key, value in vars(module).items() if isinstance(value, Bench)]
-    file, close = _parts(reference)[0], get_close_matches(name, [*benches, *vars(module)], n=1)
+    benches = [key for key, value in vars(module).items() if isinstance(value, Bench) or _makes_bench(value, module)]
+    possible = [key for key, value in vars(module).items() if not isinstance(value, type | ModuleType)]
+    file, close = _parts(reference)[0], get_close_matches(name, possible, n=1)
     if (found := vars(module).get(name)) is not None:
         what = f"there is no bench {name!r} in it, but a {type(found).__name__}, which names no system to drive"
         return f"{reference}: {what}; make a bench with Bench.on_ports or Bench.in_process"
@@ -183,6 +186,12 @@ def _unknown_name(module: ModuleType, name: str, reference: str) -> str:
         return f"{reference}: there is no bench {name!r} in it; did you mean {file}:{close[0]}?"
     forms = " or ".join(f"{file}:{key}" for key in dict.fromkeys([*close, *benches]) or ["NAME"])
     return f"{reference}: there is no bench {name!r} in it; call yours that, or name it: {forms}"
+
+
+def _makes_bench(value: object, module: ModuleType) -> bool:
+    """Return whether a function of the module says that it returns a bench."""
+    own = inspect.isfunction(value) and value.__module__ == module.__name__
+    return own and value.__annotations__.get("return") in {Bench, "Bench", "otf.Bench", "adapter.Bench"}
 
 
 def _signature(make: Callable[..., Any], reference: str, module: ModuleType) -> dict[str, inspect.Parameter]:

@@ -19,6 +19,7 @@ def report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
     # shows the usage of the command, with a hint if there is one; typer does not export the type with this method
     wrong: Any = error
     wrong.message = re.sub(r"is not a valid int( range)?\.", "is not a whole number, such as 10.", wrong.message)
+    wrong.message = re.sub(r"is not a valid float( range)?\.", "is not a number, such as 0.5.", wrong.message)
     if found := getattr(wrong, "possibilities", None):
         # not with the hyphens, which all options have
         given = str(_MEANT.get(wrong.option_name, wrong.option_name)).strip("-")

@@ -215,7 +215,9 @@ def _pid(text: str) -> int:
             with Path(text).open("rb") as file:
                 found = file.read(_NUMBER).decode("ascii", "replace").strip()
         except OSError as error:
-            raise UsageError(f"{where}: neither a number nor a file that can be read: {error.strerror}") from error
+            raise UsageError(
+                f"{where}: neither a number nor a file that can be read: {error.strerror}; `ps -e` lists the processes"
+            ) from error
     if not found.isascii() or not found.isdigit() or not Path(f"/proc/{int(found)}").is_dir():
         raise UsageError(f"{where}: {found!r} is not a process of this machine; `ps -e` lists them")
     return int(found)

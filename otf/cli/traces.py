@@ -99,7 +99,7 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
     known = parameters(reference, sets)
     own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
     for key in own.keys() - known.keys():
-        warn(f"note: {reference} no longer has a parameter {show(key)}; its value in the trace is ignored")
+        warn(f"note: {reference} has no parameter {show(key)}; its value in the trace is ignored")
     return _differing({key: value for key, value in own.items() if key in known and key not in sets}, known)
 
 
@@ -171,7 +171,8 @@ def each_trace(names: list[str]) -> Iterator[str]:
 def _inside(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.glob("*.jsonl") if path.name != JOURNAL)
     if not found:
-        raise TraceError(f"{folder}: there is no trace in this folder (their names end in .jsonl)")
+        message = f"{folder}: there is no trace in this folder (their names end in .jsonl); `otf run` prints its folder"
+        raise TraceError(message)
     return [ordinary(path) for path in found]
 
 
@@ -196,7 +197,9 @@ def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        what = near_file(path, "; give the path of a trace (`otf run` prints the folder)")
+        inside = next(path.glob("path-*.jsonl"), None) if path.is_dir() else None
+        advice = f"a trace in it, such as {inside}" if inside else "the path of a trace (`otf run` prints the folder)"
+        what = near_file(path, f"; give {advice}")
         raise TraceError(f"{path}: {error.strerror}{what}") from error
 
 

@@ -57,8 +57,9 @@ def from_file(path: Path) -> ModuleType:
 def near_file(path: Path, otherwise: str = "") -> str:
     """Return a hint at the name in the same folder that was probably meant, or `otherwise`."""
     with suppress(OSError):
-        # not by the ending, which most names in a folder share
-        names = {each.stem: each.name for each in islice(path.parent.iterdir(), MANY)}
+        # not by the ending, which most names in a folder share; one with an ending means no folder
+        beside = islice(path.parent.iterdir(), MANY)
+        names = {each.stem: each.name for each in beside if each.suffix or not path.suffix}
         found = get_close_matches(path.stem, names, n=1)
         return f"; did you mean {path.parent / names[found[0]]}?" if found and not path.exists() else otherwise
     return otherwise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import otf
+from tests.cli.command import failed, otf
 
 NAMES = """
 from __future__ import annotations
@@ -116,3 +116,29 @@ def test_only_certain_names_are_told(folder: Path, text: str) -> None:
     message = otf("run", "mine.py").err
     assert "NameError: name 'xx' is not defined" in message
     assert message.count("\n") == 1
+
+
+def test_a_bench_among_several_of_a_file_is_named(folder: Path) -> None:
+    """Benches, and the functions that say that they return one."""
+    made = "from otf import Bench\nfrom otf.models import coffee\nleft = coffee.bench()\n"
+    (folder / "mine.py").write_text(f"{made}def right() -> Bench:\n    return left\n", encoding="utf-8")
+    for name, says in (("", "name it: mine.py:left or mine.py:right"), (":rigth", "did you mean mine.py:right?")):
+        assert says in failed("run", f"mine.py{name}")
+
+
+def test_a_folder_is_no_bench(folder: Path) -> None:
+    """The message says which commands take one; a file with an ending is never meant by the name of a folder."""
+    (folder / "pathh").mkdir()
+    assert "there is no bench 'pathh'; it is a folder, which `otf run --resume`" in failed("run", "pathh")
+    (folder / "campaign").mkdir()
+    (folder / "campaign" / "path-0001.jsonl").touch()
+    assert "did you mean" not in failed("show", "path.jsonl")
+    assert "Is a directory; give a trace in it, such as campaign/path-0001.jsonl" in failed("rerun", "campaign")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_trace_of_another_bench() -> None:
+    """The message names the bench with which it was recorded."""
+    otf("run", "coffee", "--traces", 1, "--steps", 5, "--out", "runs", "--no-saved")
+    message = failed("replay", "runs/path-0001.jsonl", "--bench", "tickets")
+    assert message.endswith("; the trace was recorded with the bench 'coffee'\n")

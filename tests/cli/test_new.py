@@ -164,7 +164,9 @@ def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         "new", "lamp", "--kind", "udp", "--framing", "slip"
     )
     assert "name the system: otf new my_system" in failed("new")
-    assert "lamp.log: it cannot be read (No such file or directory)" in failed("new", "lamp", "--from", "lamp.log")
+    assert "lamp.log: it cannot be read (No such file or directory); --from names a capture or a log" in failed(
+        "new", "lamp", "--from", "lamp.log"
+    )
     (folder / "gone").mkdir()
     monkeypatch.chdir(folder / "gone")
     (folder / "gone").rmdir()

@@ -146,4 +146,4 @@ def _file(out: Path, content: str | bytes) -> None:
     try:
         out.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
-        raise UsageError(f"--out {out}: {error.strerror}") from error
+        raise UsageError(f"--out {out}: it cannot be written ({error.strerror}); choose another file") from error

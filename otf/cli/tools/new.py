@@ -12,6 +12,7 @@ from typing import Final
 from otf.cli.output import say
 from otf.cli.tools.commands import NewCommand
 from otf.cli.tools.starters import FRAMINGS, KINDS, STREAMS, bench_text
+from otf.cli.user_code import near_file
 from otf.draft import draft_bench
 from otf.errors import PASS, UsageError, choose
 
@@ -69,7 +70,8 @@ def _draft(wishes: NewCommand) -> int:
         with Path(wishes.source).open("rb") as source:
             draft = draft_bench(source, wishes.source, wishes.name, wishes.url)
     except OSError as error:
-        message = f"{wishes.source}: it cannot be read ({error.strerror}); --from names a capture or a log"
+        hint = near_file(Path(wishes.source), "; --from names a capture or a log")
+        message = f"{wishes.source}: it cannot be read ({error.strerror}){hint}"
         raise UsageError(message) from error
     _write(file, draft.written())
     inputs, outputs = sum(each.sent > 0 for each in draft.kinds), sum(each.seen > 0 for each in draft.kinds)
@@ -125,4 +127,4 @@ def _write(file: Path, content: str) -> None:
     except FileExistsError as error:
         raise UsageError(f"{file}: this file exists already and is not changed; choose another name") from error
     except OSError as error:
-        raise UsageError(f"{file}: it cannot be written ({error.strerror})") from error
+        raise UsageError(f"{file}: it cannot be written ({error.strerror}); choose another name") from error

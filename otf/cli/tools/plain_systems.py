@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from otf.cli.user_code import near_file
 from otf.errors import CodecError, OtfError, UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ ANSWERED: Final = 1.0  # seconds to wait for an answer to a reset message
 SETTLE: Final = 0.05  # seconds during which to drop the rest of these answers
 DATAGRAMS: Final = ("udp", "can", "isotp", "visa")  # the schemes of addresses without a framing
 ENDS: Final = {"lines": "\n", "crlf": "\r\n"}
+_MESSAGES: Final = "; name a file with a message in each line, or a recording"
 _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([\\nrt0]))")
 _ESCAPES: Final = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
@@ -205,7 +207,9 @@ def _read(file: Path) -> bytes:
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
     except OSError as error:
-        raise UsageError(f"--alphabet {file}: it cannot be read ({error.strerror})") from error
+        raise UsageError(
+            f"--alphabet {file}: it cannot be read ({error.strerror}){near_file(file, _MESSAGES)}"
+        ) from error
     if len(data) > LARGEST:
         raise UsageError(f"--alphabet {file}: more than {LARGEST:,} bytes; a file of messages has at most that")
     return data
@@ -225,7 +229,9 @@ def _recorded(file: Path, *, registers: bool) -> Messages | None:
             opened.seek(0)
             dialogue, guess = cut(read_dialogue(opened, str(file)))
     except OSError as error:
-        raise UsageError(f"--alphabet {file}: it cannot be read ({error.strerror})") from error
+        raise UsageError(
+            f"--alphabet {file}: it cannot be read ({error.strerror}){near_file(file, _MESSAGES)}"
+        ) from error
     except OtfError as error:
         if captured:
             raise UsageError(f"--alphabet {file}: {error}; a recording is {FORMS}") from error

@@ -82,7 +82,7 @@ class SuiteOrigin:
         try:
             path.write_text(json.dumps(data) + "\n", encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"--write {path}: {error.strerror}") from error
+            raise UsageError(f"--write {path}: it cannot be written ({error.strerror}); choose another file") from error
 
 
 def _decisions(built: AdaptiveSuite) -> dict[str, Any]:
