@@ -115,6 +115,8 @@ class TraceLines:
     def _end(self, event: Event, raw: bytes | None) -> bytes | None:
         """Return the text after the time; None for a line that hardly ever repeats."""
         if isinstance(event, Sent):
+            if event.took:
+                return None
             value = event.input
         elif isinstance(event, Seen):
             value = event.output

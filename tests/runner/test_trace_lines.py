@@ -131,6 +131,7 @@ OTHER: Final[list[Recorded]] = [
     (Sent("a", "p", 1.0), b"other"),
     (Sent("a", "p", 1.0), None),
     (Sent("a", "p", 1.0, 0.5), None),
+    (Sent("a", "p", 1.0, 0.5), RAW),
     (Sent("a", "q", 1.0), RAW),
     (Sent(("a",), "p", 1.0), RAW),
     (Seen(Undecodable(RAW, "no end"), "p", 1.0), RAW),
