@@ -154,13 +154,16 @@ def tried_first(saved: Sequence[Retried]) -> str:
     """Return what became of the failures of earlier runs, which come before all paths.
 
     >>> tried_first([Retried(Path("a"), why="why"), Retried(Path("b"), why="why"), Retried(Path("c"))])
-    '3 failures from earlier runs were tried first (--no-saved leaves them out): 2 obsolete, 1 fixed'
+    '3 failures saved in . by earlier runs were tried first (--no-saved leaves them out): 2 obsolete, 1 fixed'
     """
     came = Counter(str(each).partition(":")[0] for each in saved)
+    folder = saved[0].trace.parent
     if len(saved) == 1:
-        return f"1 failure from an earlier run was tried first (--no-saved leaves it out): {next(iter(came))}"
+        one = f"1 failure saved in {folder} by an earlier run was tried first"
+        return f"{one} (--no-saved leaves it out): {next(iter(came))}"
     told = ", ".join(f"{number:,} {what}" for what, number in came.items())
-    return f"{len(saved):,} failures from earlier runs were tried first (--no-saved leaves them out): {told}"
+    many = f"{len(saved):,} failures saved in {folder} by earlier runs were tried first"
+    return f"{many} (--no-saved leaves them out): {told}"
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +20,7 @@ from otf.cli.output import columns, document, say
 from otf.cli.progress import ShrinkFigures, working
 from otf.cli.signals import SIGNALS, Done, interruptible
 from otf.cli.summary import notes
-from otf.cli.traces import burst_as_recorded, reading
+from otf.cli.traces import burst_as_recorded, reading, repeated
 from otf.errors import FAIL, INCONCLUSIVE, STATUS_OF
 from otf.offline import Judgement, judge
 from otf.trace.drawn_names import without_drawn_names
@@ -53,7 +54,14 @@ def shrink(asked: ShrinkCommand) -> int:
             return await replace(ready, spent=SIGNALS.spent).run(failing)
 
     done = interruptible(work)
-    return _result(done, shortest, failing, loaded, as_json=asked.as_json)
+    return _result(done, shortest, failing, loaded, _options(asked, loaded, judgement), as_json=asked.as_json)
+
+
+def _options(asked: ShrinkCommand, bench: Bench, judgement: Judgement) -> str:
+    """Return the options with which another command drives the same system."""
+    named = "" if asked.bench is None else f" --bench {shlex.quote(asked.bench)}"
+    given = repeated(bench, asked.bench or judgement.header.bench, drives=True)
+    return named + given + asked.system.unrecorded
 
 
 def _failing(judgement: Judgement, trace: Path) -> PathResult:
@@ -74,7 +82,9 @@ def _shrinker(bench: Bench, judgement: Judgement, failing: PathResult, named: st
     return Shrinker(bench=bench, oracle=bench.oracle(), header=head)
 
 
-def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, *, as_json: bool) -> int:
+def _result(
+    done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, bench: Bench, options: str, *, as_json: bool
+) -> int:
     """Report the result, even of an interrupted search; return the exit status."""
     shrunk = done.value or (shortest[-1] if shortest else None)
     if shrunk is None:
@@ -86,7 +96,7 @@ def _result(done: Done[Shrunk], shortest: list[Shrunk], failing: PathResult, ben
     if as_json:
         document(_json(shrunk))
     else:
-        _report(shrunk, failing, bench)
+        _report(shrunk, failing, bench, options)
     # a failure stays a failure, even if the search for fewer steps was interrupted
     return FAIL if shrunk.before else done.status(INCONCLUSIVE)
 
@@ -112,10 +122,10 @@ def _json(shrunk: Shrunk) -> dict[str, Any]:
     return {**line, "others": others}
 
 
-def _report(shrunk: Shrunk, failing: PathResult, bench: Bench) -> None:
+def _report(shrunk: Shrunk, failing: PathResult, bench: Bench, options: str) -> None:
     say(explanation(shrunk.verdict, shrunk.events, columns()))
     say(f"\n{table(bench.oracle(), shrunk.events)}\n")
-    for note in notes(shrunk):
+    for note in notes(shrunk, lambda other: f"{shlex.quote(str(other.trace))}{options}"):
         say(note)
     took = f"{counted(shrunk.transitions, 'input')} and {counted(shrunk.resets, 'start')} of the system"
     say(f"{failing.steps} -> {counted(shrunk.steps, 'step')}, by {took}")

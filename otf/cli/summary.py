@@ -115,7 +115,8 @@ class SummaryPrinter:
         for kept in self._summary.saved:
             shown = kept.result and kept.result.verdict.failure
             what = title(shown) if shown else kept.signature or "a failure"
-            yield f"from an earlier run, {kept}: {what} ({kept.trace})"
+            gone = "" if kept.trace.exists() else ", now deleted"
+            yield f"from an earlier run, {kept}: {what} ({kept.trace}{gone})"
 
     def _worth(self) -> str:
         """Return what the paths prove if none failed and they are independent, else ""."""
@@ -198,7 +199,7 @@ def _table(result: CampaignResult) -> Iterator[str]:
             yield f"{number:4}  {each.title or each.signature} ({shown}): {each.trace}"
 
 
-def notes(shrunk: Shrunk, call: Callable[[PathResult], str] = lambda other: str(other.trace)) -> Iterator[str]:
+def notes(shrunk: Shrunk, call: Callable[[PathResult], str]) -> Iterator[str]:
     """Yield what the user must know about a shrunk failure besides its steps; `call` names a trace for a command."""
     if not shrunk.tried:
         yield f"nothing was shrunk: {shrunk.ended} before the failure was seen again"
@@ -273,7 +274,7 @@ def _recurrence(group: FailureGroup) -> Iterator[str]:
         yield f"of {tries} strict runs of the same inputs the last reproduced it, {lost} did not: {CHANCE}"
     elif tries > 1:
         rate = f"; shrunk, it failed in {_of(shrunk.rate, shrunk.runs)}" if shrunk is not None else ""
-        yield f"it took {tries} strict runs of the same inputs to reproduce it: {CHANCE}{rate}"
+        yield f"it took {tries} strict runs of the same inputs to reproduce it{rate}"
     elif lost:
         yield f"it did not recur in {lost} of the same inputs: {CHANCE}"
 

@@ -125,12 +125,14 @@ def test_a_failure_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     printer = SummaryPrinter(summary, Settings(out=Path("out"), reference="coffee", seed=7), load("coffee"))
     printer.failure(summary.failures[SIGNATURE])
     first = capsys.readouterr().out
-    assert first.startswith("1 failure from an earlier run was tried first (--no-saved leaves it out): fixed\nFAIL (")
+    assert first.startswith(
+        "1 failure saved in . by an earlier run was tried first (--no-saved leaves it out): fixed\nFAIL ("
+    )
     assert "\nfailed on 2 of 3 paths, " in first
     printer.whole()
     headline, _, earlier = capsys.readouterr().out.splitlines()[:3]
     assert headline.startswith("FAIL: 1 kind of failure")
-    assert earlier == f"from an earlier run, fixed: {SIGNATURE} (b)"
+    assert earlier == f"from an earlier run, fixed: {SIGNATURE} (b, now deleted)"
 
 
 def test_what_a_command_was_given_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,21 +225,25 @@ def test_other_failures_that_were_met(capsys: pytest.CaptureFixture[str]) -> Non
     assert f"\n  shrink it:       otf shrink {PATH.trace}\n" in text
 
 
-def test_failures_of_earlier_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failures_of_earlier_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each stands after the headline, with its result; one that recurred has its values, not only their types."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").touch()
     summary = failing(SHRUNK)
     summary.failures[SIGNATURE].count = 0
     summary.saved = [Retried(Path("a"), SIGNATURE, PATH), Retried(Path("b"), SIGNATURE), Retried(Path("c"), why="why")]
     lines = told(summary, capsys).splitlines()
-    tried = "3 failures from earlier runs were tried first (--no-saved leaves them out)"
+    tried = "3 failures saved in . by earlier runs were tried first (--no-saved leaves them out)"
     assert lines[0] == f"{tried}: 1 still there, 1 fixed, 1 obsolete"
     assert lines[3] == "failed as before, after 9 steps, shrunk to 1 (by sending 40 inputs)"
     at = next(at for at, line in enumerate(lines) if line.startswith("FAIL: 1 kind"))
     earlier = [line for line in lines[at:] if line.startswith("from an earlier run")]
     assert earlier == [
         "from an earlier run, still there: wrong: 'coin' -> expected str, seen 'tea' (a)",
-        f"from an earlier run, fixed: {SIGNATURE} (b)",
-        "from an earlier run, obsolete: why: a failure (c)",
+        f"from an earlier run, fixed: {SIGNATURE} (b, now deleted)",
+        "from an earlier run, obsolete: why: a failure (c, now deleted)",
     ]
 
 
@@ -251,7 +257,8 @@ def test_a_failure_by_chance_names_the_command_that_shows_a_repair(capsys: pytes
 def test_a_failure_that_needed_several_runs_has_its_rate_and_that_command(capsys: pytest.CaptureFixture[str]) -> None:
     """Also where its shrunk steps always fail: whether they do after a repair is still a question of chance."""
     text = told(failing(replace(SHRUNK, runs=20), tries=2), capsys)
-    assert "it depends on chance or on timing; shrunk, it failed in 20 of 20 runs\n" in text
+    assert "it took 2 strict runs of the same inputs to reproduce it; shrunk, it failed in 20 of 20 runs\n" in text
+    assert "chance" not in text  # nobody measured that
     assert "  is it repaired:  otf rerun short.jsonl --confidence 0.99" in text
 
 

@@ -172,6 +172,15 @@ def test_an_explanation_is_under_its_own_heading(folder: Path) -> None:
         assert f"  seen:            {heading}()" in text
 
 
+def test_shrinking_another_failure_needs_the_same_bench(folder: Path) -> None:
+    """The command that `otf shrink` prints for a failure found on the way can be copied: it has the given bench."""
+    outputs(folder, "chancy", "--traces", 2, "--steps", 12, "--no-shrink")
+    given = ("--bench", "benches.py:chancy", "--set", "rate=0.2")
+    said = otf("shrink", "out/path-0002.jsonl", *given, "--budget", 60).out
+    found = re.findall(r"another failure was found on the way: .*\n  shrink it: +otf shrink \S+ (.*)\n", said)
+    assert set(found) == {"--bench benches.py:chancy --set rate=0.2"}
+
+
 def test_a_failure_that_only_a_saved_trace_shows_is_in_the_report(folder: Path) -> None:
     """The campaign failed, though no path did: so says the report, with the trace of the saved failure."""
     (folder / "benches.py").write_text(BENCHES, encoding="utf-8")

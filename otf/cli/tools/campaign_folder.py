@@ -17,7 +17,6 @@ from otf.campaign.settings import learn
 from otf.campaign.shrinking import INTERRUPTED
 from otf.cli.output import spaced
 from otf.cli.spent import time_spent
-from otf.cli.summary import CHANCE
 from otf.cli.traces import bench_of, ordinary, raw, reading
 from otf.cli.user_code import near_file
 from otf.core import Model, Monitor
@@ -218,7 +217,7 @@ class _Gathering:
     def _counted(self, found: ReportedFailure, file: Path, own: str, record: CountedLine | None) -> str:
         """Add a failure of a path; return the signature that it counts with. Shorter traces follow at the end."""
         tries = 0 if record is None else record.tries
-        found = replace(found, tries=tries, chance=f"{_took(tries)}: {CHANCE}" if tries > 1 else "")
+        found = replace(found, tries=tries, chance=_took(tries) if tries > 1 else "")
         signature = found.kind or (record and record.signature) or self._known.get(own, found.signature)
         if signature == found.signature:
             self._found.failed(found)
@@ -301,8 +300,8 @@ def _chance(header: Header, tries: int) -> str:
     """Return how often shrunk steps failed, and how many runs it took to see their failure again."""
     failed = f"{round(header.rate * header.runs)} of {counted(header.runs, 'run')}"
     if tries > 1:
-        rated = "it depends on chance: these steps" if header.rate < 1 else f"{CHANCE}; shrunk, it"
-        return f"{_took(tries)}: {rated} failed in {failed}"
+        rated = ": it depends on chance: these steps" if header.rate < 1 else "; shrunk, it"
+        return f"{_took(tries)}{rated} failed in {failed}"
     rated = "it depends on chance: these steps" if header.rate < 1 else "These steps"
     return f"{rated} failed in {failed}" if header.rate and header.runs > 1 else ""
 
