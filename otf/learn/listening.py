@@ -34,6 +34,9 @@ PAUSES: Final = (0.0, 0.1, 0.5, 2.0, 5.0)
 The line failed, or the system did not start. Or the system has too many clients, since each path is a new connection.
 """
 
+ENDING: Final = frozenset({PortAction.FINISH, PortAction.CLOSE, PortAction.ABORT})
+ON_CONNECTIONS: Final = frozenset({PortAction.FINISH, PortAction.BREAK, PortAction.PULSE_DTR, PortAction.PULSE_RTS})
+
 UNSEEN: Final = 3
 """Paths in a row in which the system's rest could not be observed: to find that out takes seconds on each path."""
 
@@ -116,17 +119,17 @@ def action(bench: Bench, inp: object) -> PortAction | None:
 
 
 def acts(bench: Bench, inp: object) -> bool:
-    """Return whether an input acts on its port, which needs no connection."""
-    return action(bench, inp) is not None
+    """Return whether an input is an action that needs no connection on its port."""
+    return action(bench, inp) not in {None, *ON_CONNECTIONS}
 
 
 def after(bench: Bench, ended: frozenset[str], inp: object) -> frozenset[str]:
-    """Return the ports without a connection after an input."""
+    """Return the ports on which nothing can be sent after an input."""
     done = action(bench, inp)
     if done is None:
         return ended
     port = frozenset([bench.port(inp)])
-    return ended | port if done in {PortAction.CLOSE, PortAction.ABORT} else ended - port
+    return ended | port if done in ENDING else ended - port
 
 
 class _Chooser:
@@ -161,6 +164,7 @@ class ConnectionEnds(Closing):
         self._inputs = inputs
         self._ports = ["" if isinstance(inp, Elapse) else bench.port(inp) for inp in inputs]
         self._acts = [acts(bench, inp) for inp in inputs]
+        self._actions = [action(bench, inp) is not None for inp in inputs]
         self._symbols = symbols
         self._unopened = unopened
 
@@ -170,7 +174,7 @@ class ConnectionEnds(Closing):
 
     def after(self, ended: frozenset[str], inp: int, out: str) -> frozenset[str]:
         """Return the ports without a connection after an input and its answer."""
-        left = after(self._bench, ended, self._inputs[inp]) if self._acts[inp] else ended
+        left = after(self._bench, ended, self._inputs[inp]) if self._actions[inp] else ended
         outputs = self._symbols.outputs.get(out, ())
         return left | {port for port, output in outputs if isinstance(output, Ended)}
 

@@ -77,10 +77,11 @@ class Symbols:
     ('001 at 17:01', True, '001 at *')
 
     All parts of outputs that match `mask` count as varying from the start. Without a mask, a number with eight values,
-    none of them in one of the `inputs`, varies too.
+    none of them in one of the `inputs`, varies too. With `several` ports, the end of a port names it.
     """
 
-    def __init__(self, mask: str = "", inputs: Iterable[object] = ()) -> None:
+    def __init__(self, mask: str = "", inputs: Iterable[object] = (), *, several: bool = False) -> None:
+        self._several = several
         self._mask = re.compile(mask) if mask else None
         self.outputs: dict[str, PortOutputs] = {SILENT: ()}
         self.masked: set[Place] = set()
@@ -90,12 +91,16 @@ class Symbols:
 
     def text(self, outputs: PortOutputs, inp: int = BEFORE) -> str:
         """Return the text of the answer to an input."""
-        found = ", ".join(self.value(value, inp) for _, value in outputs) or SILENT
+        values = [f"{self.value(value, inp)}{self._port(port, value)}" for port, value in outputs]
+        found = ", ".join(values) or SILENT
         if len(self.outputs.setdefault(found, outputs)) != len(outputs):
             # the text "nothing" is not silence, and "a, b" is not "a" and "b"
-            found = ", ".join(repr(self.value(value, inp)) for _, value in outputs)
+            found = ", ".join(map(repr, values))
             self.outputs.setdefault(found, outputs)
         return found
+
+    def _port(self, port: str, value: object) -> str:
+        return f" on {port}" if self._several and isinstance(value, Ended) else ""
 
     def value(self, value: object, inp: int = BEFORE) -> str:
         """Return the text of an output, with a `*` for each part that varies."""

@@ -53,7 +53,7 @@ class Pupil:
         told: Callable[[LearntMachine], None] = lambda _: None,
     ) -> None:
         self.driver: PathDriver = PathDriver(bench, inputs, folder, reference)
-        self.symbols: Symbols = Symbols(mask, inputs)
+        self.symbols: Symbols = Symbols(mask, inputs, several=len(self.driver.bare.oracle().model.routes.outputs) > 1)
         self.name = bench.name
         self.complete: bool = False
         self.choice: ChoiceError | None = None

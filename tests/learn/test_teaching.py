@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import anyio
 import pytest
 
 from otf.adapter import Bench
-from otf.adapters import inprocess
+from otf.adapters import inprocess, tcp
 from otf.cli.tools.plain_systems import Texts
+from otf.codec import PortAction, lines
 from otf.errors import ContactError
 from otf.learn.listening import Heard, PathDriver
 from otf.learn.symbols import PortOutputs, Symbols
 from otf.learn.teaching import Pupil
 from otf.models.coffee import Button, Coin, bench
+from otf.models.mqtt import bench as mqtt
+from otf.models.mqtt.messages import MqttHalt
 from otf.spec import Spec
 from otf.suite.machine import Word
 from otf.trace.events import Ended
@@ -184,6 +189,39 @@ def test_paths_at_the_same_time_have_traces_of_their_own(tmp_path: Path) -> None
 
     anyio.run(all_at_once)
     assert sorted(word for word, _ in PathDriver(bench(), driver.inputs, tmp_path).stored()) == sorted(words)
+
+
+def test_a_client_that_has_finished_cannot_finish_again(tmp_path: Path) -> None:
+    """Two clients, each of which ends or not: four states, and what is not sent has no answer to wait for."""
+    made = Pupil(mqtt(), [MqttHalt("a"), MqttHalt("b")], tmp_path)
+
+    async def drive(word: Word) -> list[PortOutputs | None]:
+        new = [inp not in word[:at] for at, inp in enumerate(word)]
+        return [(("ab"[inp], Ended("over")),) if each else None for inp, each in zip(word, new, strict=True)]
+
+    made.driver.drive = drive  # type: ignore[method-assign]
+    anyio.run(made.run)
+    assert made.complete
+    assert made.learnt is not None
+    assert made.learnt.machine.size == 4
+    assert {out for _, _, out, _ in made.learnt.rows()} == {f"Ended(reason='over') on {port}" for port in "ab"}
+
+
+@pytest.mark.real
+def test_the_end_of_a_stream_is_sent_once(tmp_path: Path) -> None:
+    """A server that closes at the end of the stream: no second end is sent, and the path goes on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(1)
+
+        Thread(target=serve).start()
+        spec = Spec[int, Button](lambda _state, _inp: [], 0, [Button()])
+        codec, ports = lines({Button: PortAction.FINISH}), {"line": tcp(f"127.0.0.1:{server.getsockname()[1]}")}
+        driver = PathDriver(Bench(spec, codec=codec, ports=ports, quiescence=0.05), [Button()], tmp_path)
+        assert anyio.run(driver.drive, (0, 0)) == [(("line", Ended("end of stream")),), None]
 
 
 def test_a_connection_that_ends_at_once_often_says_why() -> None:
