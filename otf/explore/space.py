@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 
 from otf.core import Model, Monitor, Node, Symbol
@@ -21,6 +22,7 @@ AHEAD: Final = 200  # states reached by spontaneous transitions, between two mom
 
 StatePair = tuple[Hashable, Hashable]
 EdgeKey = tuple[Hashable, Hashable, Hashable]
+Said = Callable[[Symbol], str]
 
 
 class WordedTransition(NamedTuple):
@@ -54,34 +56,35 @@ class Space:
     whole: bool = True
 
 
-def space(model: Model, most: int = MOST) -> Space:
-    """Return the reachable states and transitions of a model, nearest first, up to `most` states."""
+def space(model: Model, most: int = MOST, pairs: int = PAIRS) -> Space:
+    """Return the reachable states and transitions of a model, nearest first, up to `most` states and some `pairs`."""
+    said: Said = cache(lambda each: show(each.value))
     first = model.initial
-    found = Space(first.key, {first.key: show(first.value)}, {first.key: first.value})
+    found = Space(first.key, {first.key: said(first)}, {first.key: first.value})
     queue = deque([model.initial])
-    while queue and len(found.pairs) < PAIRS:
+    while queue and len(found.pairs) < pairs:
         node = queue.popleft()
-        for target in [*_asked(model, node, found), *_spontaneous(model, node, found)]:
+        for target in [*_asked(model, node, found, said), *_spontaneous(model, node, found, said)]:
             if target.key in found.states:
                 continue
             if len(found.states) >= most:
                 found.whole = False
                 continue
-            found.states[target.key], found.values[target.key] = show(target.value), target.value
+            found.states[target.key], found.values[target.key] = said(target), target.value
             queue.append(target)
     found.whole = found.whole and not queue
     return found
 
 
-def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
+def _asked(model: Model, node: Node, found: Space, said: Said) -> Iterator[Node]:
     for inp in model.enabled_inputs(node):
         for move in model.moves(node, inp):
             target = move.target if isinstance(move.target, Node) else None
             way = WordedTransition(
-                show(node.value),
-                show(inp.value),
+                said(node),
+                said(inp),
                 _outputs(move.texts),
-                show(target.value) if target else "",
+                said(target) if target else "",
                 target.key if target else None,
             )
             found.pairs.setdefault((node.key, inp.key), []).append(way)
@@ -92,12 +95,12 @@ def _asked(model: Model, node: Node, found: Space) -> Iterator[Node]:
             yield target
 
 
-def _spontaneous(model: Model, node: Node, found: Space) -> Iterator[Node]:
+def _spontaneous(model: Model, node: Node, found: Space, said: Said) -> Iterator[Node]:
     for move in model.spontaneous(node):
         if not isinstance(move.target, Node):
             found.whole = False
             continue
-        way = WordedTransition(show(node.value), "", _outputs(move.texts), show(move.target.value), move.target.key)
+        way = WordedTransition(said(node), "", _outputs(move.texts), said(move.target), move.target.key)
         found.spontaneous.setdefault((node.key, move.target.key), way)
         yield move.target
 

@@ -74,7 +74,8 @@ def _of_types(difference: Difference) -> str:
         case [seen, allowed] if seen != allowed and {seen, allowed} <= TYPES:
             says = f"{difference.path or 'it'} is of type {seen}, and the model expects {allowed}"
             return f"{says}: the model or the codec may be wrong, too"
-    return ""
+        case _:
+            return ""
 
 
 def nearest(failure: Failure, allowed: Iterable[Output]) -> NearestOutput | None:

@@ -342,7 +342,7 @@ def test_the_path_of_a_failure_is_named(campaign: Campaign) -> None:
 
 
 def test_states_of_a_small_model_are_a_share(campaign: Campaign) -> None:
-    """Of a larger model nobody knows how many there are, and the page does not say."""
+    """The page says how many states there are, and how many of them were met."""
     watching = LiveFigures(campaign, Listener())
     assert watching.state()["states"] == 0
     watching.count_states()

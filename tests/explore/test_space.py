@@ -168,3 +168,9 @@ def test_a_heartbeat_that_counts_leads_to_new_states_for_ever() -> None:
     assert states == {"0", "1", "2"}
     assert "1 'a'" in pairs
     assert "1 'a' 1" in edges
+
+
+def test_a_search_that_ends_at_its_bound_of_pairs_is_not_whole() -> None:
+    """A page that is to open at once asks for few pairs, and then there may be more states."""
+    lamp = Model(Spec(lambda lit, _: [goto(1 - lit)], 0, ["press"]), Routes(("p",), lambda _: "p"))
+    assert (space(lamp).whole, space(lamp, pairs=1).whole) == (True, False)

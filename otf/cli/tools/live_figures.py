@@ -76,7 +76,8 @@ class LiveFigures(Listener):
         """Count the model's states, if they are few: the page says how many of them were met."""
         bench = self._campaign.bench
         with suppress(OtfError):  # the campaign itself reports what is wrong with the model
-            found = space(Model(bench.spec, bench.oracle().model.routes), FEW)
+            # the campaign waits for this, and a model with many inputs takes seconds
+            found = space(Model(bench.spec, bench.oracle().model.routes), FEW, pairs=20 * FEW)
             self._states = len(found.states) if found.whole else 0
 
     def _note(self, number: int, event: Event) -> None:
