@@ -14,6 +14,9 @@ CLOSED: Final = "\0closed"
 CLEAR: Final = 3
 """How many times as often as all others together an answer must come to count."""
 
+ENOUGH: Final = 4
+"""The most paths with the same answer that `needed` asks for; a counterexample needs as many."""
+
 FEW: Final = 4
 """After this many paths, unclear answers are compared."""
 
@@ -33,10 +36,14 @@ class AnswerNode:
 
 @dataclass(slots=True)
 class AnswersThere:
-    """All answers to one input after the same inputs and answers; `given` is the one that the learner got."""
+    """All answers to one input after the same inputs and answers.
+
+    `given` is the one that the learner got, after `needed` paths with it.
+    """
 
     answers: dict[str, AnswerNode] = field(default_factory=dict[str, AnswerNode])
     given: str | None = None
+    needed: int = 0
 
     def best(self, needed: int) -> str | None:
         """Return the answer that came clearly more often than the others, None if none did."""
@@ -84,7 +91,7 @@ class AnswerTree:
 
     At first one path decides. Once the same inputs have had two different answers, an answer must come `needed` times;
     one that comes less than a third as often counts as a loss on the line. `changed`: an answer that the learner got is
-    no longer the right one.
+    no longer the right one. Then `needed` grows, since each wrong answer costs the algorithm a new start.
 
     >>> answers = AnswerTree()
     >>> answers.add((0, 1), ["on", "off"])
@@ -112,7 +119,7 @@ class AnswerTree:
             ways = way.after.setdefault(inp, AnswersThere())
             if ways.answers and out not in ways.answers:
                 self.changed = self.changed or self.needed == 1
-                self.needed = 2
+                self.needed = max(self.needed, 2)
             way = ways.answers.setdefault(out, AnswerNode())
             way.count += 1
 
@@ -122,8 +129,10 @@ class AnswerTree:
         for at, ways, best in self._along(word):
             if best is None:
                 return None
-            self.changed = self.changed or ways.given not in {None, best}
-            ways.given = found[at] = best
+            if ways.given not in {None, best}:
+                self.changed, self.needed = True, max(self.needed, min(ways.needed + 1, ENOUGH))
+            ways.given, ways.needed = best, self.needed
+            found[at] = best
         return found
 
     def count(self, word: Word) -> int:

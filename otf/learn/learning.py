@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from otf.errors import UsageError
-from otf.learn.answers import CLOSED, MOST, AnswerTree, Parted
+from otf.learn.answers import CLOSED, ENOUGH, MOST, AnswerTree, Parted
 from otf.learn.equivalence import SuiteProgress, SuiteWords
 from otf.suite.machine import NumberedMachine, Word, minimise
 
@@ -21,7 +21,6 @@ ALGORITHMS: Final = {
     "lsharp": "apartness in a tree of all answers (Vaandrager and others 2022)",
     "lstar": "a table (Angluin 1987)",
 }
-CONFIRMED: Final = 4  # paths that answer a counterexample alike, where some answers differed
 BATCH: Final = 8  # tests to ask at once, if that many paths may run at once
 
 
@@ -206,7 +205,7 @@ class Learner:
 
         Where the line loses messages, two alike are not enough: a lost input that is silent anyway leaves no trace.
         """
-        while self.answers.count(word) < (2 if self.answers.needed == 1 else CONFIRMED):
+        while self.answers.count(word) < (2 if self.answers.needed == 1 else ENOUGH):
             (outputs,) = self._drive([word])
             self._heard(word, outputs)
             if self.answers.changed:
