@@ -202,7 +202,8 @@ class Wire:
         if self.hints:
             # reading a line may wake another, or the same again: that is a hint for the next call
             hints, self.hints = self.hints, set()
-            for port in hints:
+            # in the order of the ports, as `poll` does: that of a set differs from one start of Python to the next
+            for port in filter(hints.__contains__, self.lines):
                 self._drain(port)
         if not self.inbox:
             return []

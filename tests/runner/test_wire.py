@@ -141,6 +141,20 @@ class Calling(Still):
         return super().receive()
 
 
+def test_ports_that_call_at_once_are_read_in_their_order() -> None:
+    """The order is the same in each start of Python, so that a seed determines a run on several ports."""
+    ports = [f"port-{number}" for number in range(12)]
+
+    async def order() -> list[str]:
+        async with Wire({port: Calling([Frame(b"pong")]) for port in ports}) as wire:
+            for line in reversed([*wire.lines.values()]):
+                assert isinstance(line, Calling)
+                line.wake()
+            return [each.port for each in wire.arrived()]
+
+    assert virtually(order) == ports
+
+
 def test_a_line_may_call_for_another_while_it_is_asked() -> None:
     """A wake-up that comes while lines are asked is not lost."""
 
