@@ -74,11 +74,12 @@ class Tries:
         self.patience: float = FOREVER
         self.best: PathResult | None = None
         self.others: dict[Signature, PathResult] = {}
+        # those of them that show at another port after the same input: which port speaks first is often chance
+        self.elsewhere = set[Signature]()
         self._doubted = set[Signature]()
         self._known = bench.known_issue(failing.verdict.failure)
         self._timer = late_timer(failing.verdict.failure)
-        self._named = "" if " " in self._timer else self._timer
-        failure = failing.verdict.failure
+        failure = self._failure = failing.verdict.failure
         self._race = replace(failure.signature, input="") if failure and failure.signature.meets else None
         self._numbers = count(1)
         # pairs after which strict runs waited for quiescence
@@ -208,6 +209,9 @@ class Tries:
             kind = self.signature
         if kind is None or (kind == self.signature and self.bench.known_issue(failure) is not self._known):
             return None
+        was = self._failure if kind != self.signature else None
+        if failure and was and failure.input == was.input and failure.port != was.port and failure.port and was.port:
+            self.elsewhere.add(kind)
         return self.issue(result, kind)
 
     def issue(self, result: PathResult, kind: Signature) -> Issue:
@@ -242,7 +246,12 @@ class Tries:
             header.burst,
             self.bench.timing,
             self._proven,
-            Timers(last=True, between=self.waits_between, patience=self.patience, only=self._named),
+            Timers(
+                last=True,
+                between=self.waits_between,
+                patience=self.patience,
+                only="" if " " in self._timer else self._timer,
+            ),
             joins=joins(chooser),
         )
         self.resets += 1

@@ -57,6 +57,7 @@ SLICE: Final = 0.05  # seconds of thinking until the event loop gets a turn: int
 TAILS: Final = 1.5  # times the failing run's wait after the last input of a candidate
 MARGIN: Final = 0.5  # seconds more
 WAITING: Final = 0.25  # of the time left: only an output that took less is awaited without any input
+EITHER: Final = 5  # runs of a candidate that fails at another port, since which port speaks first is often chance
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again, with more runs for each candidate
 
 
@@ -243,8 +244,12 @@ class _Work:
         issue = self.drives.shortest()
 
         async def runs(candidate: Candidate, counts: RunCounts) -> Issue | None:
-            way = self.tries.shows if candidate is original else shows
-            return await self.drives.answer(candidate, times, way, counts)
+            way, answer = self.tries.shows if candidate is original else shows, None
+            for _ in range(max(1, EITHER // times)):
+                answer = await self.drives.answer(candidate, times, way, counts)
+                if answer is None or answer.signature not in self.tries.elsewhere or not self.drives.more():
+                    break
+            return answer
 
         def make() -> Shrinking:
             return self.search(issue) if original is None else after(original, issue, self.search(issue))
