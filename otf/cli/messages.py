@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from otf.cli.output import say, warn
-from otf.errors import PASS, USAGE, choose
+from otf.errors import PASS, USAGE, near
+from otf.trace.verdict import WORDS as KINDS
 
 ENGINE: Final = Path(__file__).parents[1]
 DOCS: Final = ENGINE.parent / "docs"  # in a clone
@@ -33,6 +34,20 @@ ABOUT: Final = {
 """The headings of the messages: the guide of each, and the folders or modules whose messages it has."""
 
 
+MEANT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("unexpected", "unallowed"), "wrong unasked"),
+    **dict.fromkeys(("crash", "crashed", "crashes", "died", "exited", "closed", "disconnected"), "ended"),
+    **dict.fromkeys(("hang", "hangs", "silent", "nothing"), "missing"),
+    "timeout": "missing late",
+    "slow": "late",
+    "garbage": "undecodable",
+    "endless": "flood",
+    **dict.fromkeys(("invariant", "violated"), "property"),
+}
+"""What users call the kinds of failure."""
+FEW: Final = 2  # words: more of them are a message
+
+
 class KnownText(NamedTuple):
     """A message, and where more is said about it."""
 
@@ -46,7 +61,9 @@ def explain(words: Sequence[str], commands: Iterable[str]) -> int:
     for each in found:
         say(f"{each.text}\n  more: {each.more}\n")
     if not found:
-        warn(f"no message has these words: {' '.join(words)}; {choose(words[0], commands, 'the commands are')}")
+        names = [*commands]
+        hint = f"{near(words[0], [*names, *KINDS, *MEANT])} the commands are {', '.join(names)}".lstrip()
+        warn(f"no message has these words: {' '.join(words)}; {hint}")
     return PASS if found else USAGE
 
 
@@ -58,7 +75,28 @@ def looked_up(words: Sequence[str]) -> list[KnownText]:
     """
     wanted = _pieces(" ".join(words))
     found = sorted({*_messages(wanted), *_questions()}, key=lambda each: (-_share(wanted, each.text), len(each.text)))
-    return [*_terms(" ".join(words).lower()), *(each for each in found[:SHOWN] if _share(wanted, each.text) > 1 / 2)]
+    known = [*_kinds([each.lower() for each in words]), *_terms(" ".join(words).lower())]
+    return [*known, *(each for each in found[:SHOWN] if _share(wanted, each.text) > 1 / 2)]
+
+
+def _kinds(words: Sequence[str]) -> Iterator[KnownText]:
+    """Yield the kinds of failure that one or two words mean."""
+    meant = (
+        {kind for word in words[:FEW] for kind in MEANT.get(word, word).split()} if len(words) <= FEW else set[str]()
+    )
+    for kind, says in KINDS.items():
+        if kind in meant:
+            yield KnownText(
+                f"{kind}, a kind of failure: {says}; `otf show TRACE` shows the step", _page("questions.md")
+            )
+
+
+def _page(name: str, place: str = "trace") -> str:
+    """Return where more is said: a page of the clone, or what an installed otf has."""
+    if DOCS.is_dir():
+        return f"docs/{name}"
+    here = "`otf COMMAND --help`" if place == "cli" else f"`python -m pydoc otf.{place}`"
+    return f"{here}; a clone of otf has docs/{name}"
 
 
 def _pieces(text: str) -> set[str]:
@@ -72,7 +110,9 @@ def _share(wanted: set[str], text: str) -> float:
 
 
 def _messages(wanted: set[str]) -> Iterator[KnownText]:
-    about = ((f"{heading}: docs/{guide}", each) for heading, (guide, *places) in ABOUT.items() for each in places)
+    about = (
+        (f"{heading}: {_page(guide, each)}", each) for heading, (guide, *places) in ABOUT.items() for each in places
+    )
     files = [(more, file) for more, place in about for file in sources(place)]
     files.sort(key=lambda each: -_share(wanted, each[1].read_text(encoding="utf-8")))
     for more, file in files[:READ]:

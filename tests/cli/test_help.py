@@ -155,6 +155,30 @@ def test_help_says_what_a_term_means() -> None:
     assert "given number of inputs sent at once, then quiescence\n" in otf("help", "burst").out
 
 
+@pytest.mark.parametrize(
+    ("word", "kinds"),
+    [
+        ("missing", ["missing"]),
+        ("unexpected", ["wrong", "unasked"]),
+        ("crashed", ["ended"]),
+        ("timeout", ["missing", "late"]),
+    ],
+)
+def test_help_says_what_a_kind_of_failure_means(word: str, kinds: list[str]) -> None:
+    """The kind itself, and what users call it; a longer text is a message."""
+    lines = otf("help", word).out.splitlines()
+    assert [line.partition(",")[0] for line in lines if ", a kind of failure: " in line] == kinds
+    assert "a kind of failure" not in otf("help", word, "is", "what", "was", "seen").out
+    assert "did you mean crashed?" in failed("help", "crashd")
+
+
+def test_help_of_an_installed_otf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no guides, so the help names what there is."""
+    monkeypatch.setattr("otf.cli.messages.DOCS", tmp_path / "docs")
+    assert "\n  more: `python -m pydoc otf.trace`; a clone of otf has docs/questions.md\n" in otf("help", "late").out
+    assert "`otf COMMAND --help`; a clone of otf has docs/commands.md\n" in otf("help", "quiescence").out
+
+
 def test_help_for_words_of_no_message() -> None:
     """They may be a misspelt command."""
     assert failed("help", "repotr").startswith(
