@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -104,6 +105,15 @@ def test_a_recording_is_kept_only_where_the_path_fails(tmp_path: Path) -> None:
     assert [*tmp_path.rglob("*.said")] == []
 
 
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["foreground", "background"])
+def _started(request: pytest.FixtureRequest) -> Generator[None]:
+    """Be otf as a shell starts it: jobs in the background ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_started")
 @pytest.mark.parametrize(
     ("program", "size"),
     [

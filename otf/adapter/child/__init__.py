@@ -10,9 +10,10 @@ import shlex
 import signal
 import subprocess
 import tty
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import monotonic, sleep
 from typing import IO, Final, TypeAlias
 
@@ -215,15 +216,32 @@ def _started(argv: Sequence[str], env: Mapping[str, str] | None, cwd: Folder, io
     if clock is not None:
         env = clock.environment(env)
     try:
-        started = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
-            argv, bufsize=0, stdin=io, stdout=io, stderr=io, env=env, cwd=cwd, start_new_session=True
-        )
+        with _interruptible():
+            started = subprocess.Popen(  # noqa: S603 -- to start what the user names is the purpose
+                argv, bufsize=0, stdin=io, stdout=io, stderr=io, env=env, cwd=cwd, start_new_session=True
+            )
     except OSError as error:
         raise _not_started(argv, cwd, error) from error
     note("started", command=shlex.join(argv), pid=started.pid)
     if clock is not None:
         clock.pids.append(started.pid)
     return started
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Have a program that starts meanwhile obey SIGINT, which a shell has its background jobs ignore.
+
+    A program inherits that a signal is ignored, but not a handler. A shell cannot even trap a signal that was ignored.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is main_thread()
+    if ignored:
+        signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _not_started(argv: Sequence[str], cwd: Folder, error: OSError) -> ContactError:
