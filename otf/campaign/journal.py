@@ -171,7 +171,7 @@ class Journal:
 
         `trouble` is the error that ended contact with the system.
         """
-        self._log.info(COMPLETED, trouble=trouble, time={name: round(each, 3) for name, each in seconds.items()})
+        self._log.info(COMPLETED, trouble=trouble, time={name: round(each, 6) for name, each in seconds.items()})
 
     def retried(self, kept: Retried) -> None:
         """Log the outcome of a failure that an earlier campaign saved."""

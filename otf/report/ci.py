@@ -103,10 +103,9 @@ def _failure_case(signature: str, found: ReportedFailure, suite: str) -> Markup:
 
 
 def _explained(found: ReportedFailure) -> str:
-    paths = counted(found.count, "path") if found.count else "the run of a saved failure"
     told = explanation(Verdict("fail", found.failure), found.events)
     chance = f"\n{found.chance}" if found.chance else ""
-    return f"{told}{chance}\nshown by: {paths}, trace: {found.file}"
+    return f"{told}{chance}\nshown by: {found.shown_by}, trace: {found.file}"
 
 
 def _known_case(known: KnownIssueResult, found: ReportedFailure | None, suite: str) -> Markup:
@@ -201,7 +200,7 @@ def markdown(gathered: Gathered) -> str:
 
 
 def _failure_blocks(what: Markup, found: ReportedFailure, told: str) -> Iterator[Markup]:
-    count = f"({counted(found.count, 'path')}, {counted(found.steps, 'step')})"
+    count = f"({found.shown_by}, {counted(found.steps, 'step')})"
     summary = tag("summary", what, f" {count}")
     yield joined(Markup("<details>"), summary)
     yield tag("pre", told)

@@ -203,8 +203,7 @@ def _card(  # noqa: PLR0913 -- what a card shows of a failure
     opened: bool,
     excused: bool = False,
 ) -> Markup:
-    paths = counted(found.count, "path") if found.count else "a saved failure"
-    count = f"{paths}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
+    count = f"{found.shown_by}, {'shrunk to ' if found.shrunk else ''}{counted(found.steps, 'step')}"
     early = f"The search was stopped early, since {found.ended}: fewer steps may be enough."
     name = address(Path(found.file))
     view = name in names or None

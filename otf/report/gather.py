@@ -190,7 +190,7 @@ class Gathered:
 
     def _untested(self) -> str:
         if not self.steps:
-            return "nothing was sent"
+            return "no path ended, so nothing was judged" if self.unfinished else "nothing was sent"
         return untested(
             self.steps,
             *(sum(getattr(each, name) for each in self.paths) for name in ("malformed", "truncated", "excused")),

@@ -43,7 +43,7 @@ def overview(gathered: Gathered) -> Markup:
         *([tag("p", f"time: {gathered.time}", class_="soft")] if gathered.time else []),
         *(tag("p", line) for line in gathered.worth),
         *([tag("p", f"stopped: {gathered.trouble}")] if gathered.trouble else []),
-        *(tag("p", line) for line in gathered.result.away()),
+        *(tag("p", line) for line in gathered.result.remarks()),
         *(tag("p", f"note: {note}", class_="soft") for note in gathered.notes),
         tag(
             "div",

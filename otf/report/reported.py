@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otf.trace.events import Event
+from otf.trace.result import counted
 from otf.trace.verdict import Failure, Outcome
 
 
@@ -85,6 +86,11 @@ class ReportedFailure:
     def signature(self) -> str:
         """Return the `kind` of the failure, or the failure's signature if `kind` is ""."""
         return self.kind or str(self.failure.signature)
+
+    @property
+    def shown_by(self) -> str:
+        """Return how many paths showed it: none if otf saved it earlier, or saw it only behind another failure."""
+        return counted(self.count, "path") if self.count else "a run of its own"
 
     def shorter(self, other: ReportedFailure) -> bool:
         """Return whether reports should show this trace instead of the `other` trace.

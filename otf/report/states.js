@@ -3,7 +3,7 @@
 (async () => {
   const place = document.getElementById("states-walk");
   if (!place) return;
-  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME, SPARE] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600, 40];
+  const [FEW, DRAWN, NEAR, LISTED, ACROSS, WIDE, LINES, TOKEN, NAMED, FRAME, HIGH, SPARE] = [20, 80, 8, 100, 4, 26, 4, 40, 16, 600, 540, 40];
   const many = (count) => count.toLocaleString("en");
   const make = (name, attributes, ...inner) => element(name, attributes, ...inner.flat().filter((part) => part !== null));
   const svg = (name, attributes, ...inner) => drawing(name, attributes, ...inner.flat());
@@ -152,7 +152,10 @@
     const spare = Math.max(SPARE, Math.min(110, room / columns - widest));
     const across = widest + (few ? Math.min(longest * (columns > 3 ? 4 : 7) + SPARE, Math.max(spare, room / LEAST / columns - widest)) : spare);
     const high = Math.max(...nodes.map((node) => node.high));
-    const down = high + (few ? Math.max(70, Math.min(150, 500 / lines.length - high)) : 96);
+    // a few rows fill the frame; of more, there is room between two for the words of their arrows
+    const filling = HIGH / Math.max(LEAST, Math.min(1, room / columns / across)) / lines.length - high;
+    const said = edges.reduce((sum, edge) => sum + 14 * edge.says.length * length(edge.says) * 6.8, 0) / columns / across / lines.length;
+    const down = high + Math.min(200, Math.max(few ? 70 : 96, filling, 2 * said));
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
@@ -162,9 +165,9 @@
     const [width, height] = [Math.max(columns * across, ...loops), lines.length * down];
     const arrows = edges.sort((one, other) => one.rank - other.rank).map((edge) => arrow(nodes[edge.from], nodes[edge.to], edge, few));
     const group = { class: "states", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label };
-    const said = words(nodes, edges, width);
-    bare = edges.length - said.length;
-    return svg("svg", group, arrows, nodes.map(box), said.flat());
+    const told = words(nodes, edges, width);
+    bare = edges.length - told.length;
+    return svg("svg", group, arrows, nodes.map(box), told.flat());
   };
   const length = (texts) => Math.max(...texts.map((text) => text.length));
   // The inputs of each arrow, somewhere along it where they lie on nothing else; shorter, or left out, where all is full.
@@ -260,7 +263,8 @@
       const asked = edge.arcs.filter((arc) => data.input[arc] >= 0), seen = went ? asked.filter((arc) => went.has(arc)).length : 0;
       const bad = edge.arcs.some((arc) => failed.has(`${data.source[arc]} ${data.input[arc]}`));
       edge.kind = bad ? "failed" : !asked.length ? "spontaneous" : !went ? "plain" : seen === asked.length ? "visited" : seen ? "partly" : "unvisited";
-      edge.rank = bad ? 1 : 0;
+      // words are placed in this order: those at the failure first, then those at this state
+      edge.rank = (bad ? 2 : 0) + (edge.from === of.get(here) || edge.to === of.get(here) ? 1 : 0);
       const ways = [...new Set(edge.arcs.slice(0, 400).map(taken))];
       const inputs = [...new Set(edge.arcs.slice(0, 400).map((arc) => brief(input(arc))))], heads = [...new Set(inputs.map(head))];
       const [first, ...others] = inputs.map(argued);
@@ -389,7 +393,7 @@
     const [nodes, edges, said] = VIEWS[view.value]();
     const focused = pane.contains(document.activeElement) && document.activeElement !== pane;
     pane.replaceChildren(...(nodes.length ? [drawn(nodes, edges, `${names[view.value]}: ${nodes.length} boxes`)] : []));
-    const unsaid = bare ? `${bare} arrow${bare === 1 ? " has" : "s have"} no room for their inputs: point at one, or go to its state` : "";
+    const unsaid = bare ? `${bare} arrow${bare === 1 ? " has" : "s have"} no room for ${bare === 1 ? "its" : "their"} inputs: point at one, or go to its state` : "";
     remark.textContent = [said, unsaid, alike && `each input is a ${alike}…)`].filter(Boolean).join("; ");
     zoom.apply();
     if (nodes.length) roveBoxes(pane.firstChild);

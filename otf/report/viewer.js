@@ -11,6 +11,7 @@ const byName = new Map(embedded.map((head) => [head.name, head]));
 const unpacked = new Map();
 const TITLE = document.title;
 let open = null; // the path that is shown: { head, path, steps, at, scaled }
+let sought = ""; // words of the filter, which stays from path to path
 
 // The data of a path: base64, deflate, JSON.
 async function unpack(head) {
@@ -81,6 +82,7 @@ function openPath(head, path, step, number) {
   if (open?.head !== head) {
     open = { head, path, steps, at, scaled };
     buildViewer();
+    filterSteps(sought);
     showTimeline();
     scrollTo(0, 0);
   }
@@ -103,7 +105,7 @@ function buildViewer() {
     element("div", { class: "tools" },
       element("a", { href: "#failures" }, "← report"), element("label", {}, "path ", paths), scale,
       element("button", { type: "button", click: () => choose(Math.max(0, failureOf(path))), disabled: failureOf(path) < 0 }, "the failure"),
-      element("label", {}, "filter ", element("input", { type: "search", placeholder: "port or text", input: (event) => filterSteps(event.target.value) })), element("output", { id: "filtered", class: "soft", "aria-live": "polite" })),
+      element("label", {}, "filter ", element("input", { type: "search", placeholder: "port or text", value: sought, input: (event) => filterSteps(event.target.value) })), element("output", { id: "filtered", class: "soft", "aria-live": "polite" })),
     element("h2", { id: "viewed" }, head.name, " ", element("span", { class: `verdict ${path.verdict}` }, path.verdict)),
     element("p", {}, element("code", {}, head.group || path.why || "every output was one that the model allows")),
     element("div", { id: "timeline" }),
@@ -136,18 +138,22 @@ function showTimeline() {
   if (held) zoom.focus({ preventScroll: true });
 }
 
-// Only the steps with an event whose port or text has these words; the number of a step leads to it as before.
-function filterSteps(words) {
-  const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
+// Only the steps with an event whose text has these words; a word that is the name of a port means the port.
+function filterSteps(text) {
+  sought = text;
   const { path, steps } = open;
-  let shown = 0;
+  const words = text.toLowerCase().split(/\s+/u).filter(Boolean), ports = new Set(path.events.map(portOf));
   for (const step of steps) {
-    const told = step.events.map((at) => `${path.events[at].port ?? ""} ${eventText(path, path.events[at])}`).join("\n").toLowerCase();
-    document.getElementById(`step-${step.number}`).hidden = !wanted.every((word) => told.includes(word));
-    shown += wanted.every((word) => told.includes(word));
+    const events = step.events.map((at) => path.events[at]);
+    const told = events.map((event) => `${portOf(event)} ${eventText(path, event)}`).join("\n").toLowerCase();
+    step.hidden = !words.every((word) => (ports.has(word) ? events.some((event) => portOf(event) === word) : told.includes(word)));
+    document.getElementById(`step-${step.number}`).hidden = step.hidden;
   }
-  document.getElementById("filtered").textContent = wanted.length ? `${shown.toLocaleString("en")} of ${countOf(steps.length, "step")}` : "";
+  const shown = steps.filter((step) => !step.hidden).length;
+  document.getElementById("filtered").textContent = words.length ? `${shown.toLocaleString("en")} of ${countOf(steps.length, "step")}` : "";
 }
+
+const portOf = (event) => (event.port ?? "").toLowerCase();
 
 function stepItem(path, step) {
   const events = step.events.map((at) => path.events[at]);
@@ -312,13 +318,20 @@ function stateDetails(path, at) {
 function moveStep(by) {
   const { path, steps, at } = open;
   const now = steps.findIndex((step) => step.events.includes(at));
-  const next = steps[Math.min(steps.length - 1, Math.max(0, now + by))];
+  // those that the filter shows, in the order in which they are met
+  const ahead = (by < 0 ? steps.slice(0, now).reverse() : steps.slice(now + 1)).filter((step) => !step.hidden);
+  const next = ahead[Math.min(ahead.length, Math.abs(by)) - 1];
   if (next) choose(firstOf(path, next));
 }
 
+// In the order of the list of paths; of the table of paths, if it shows only some.
 function movePath(by) {
-  const at = embedded.indexOf(open.head) + by;
-  if (embedded[at]) location.hash = embedded[at].name;
+  const rows = [...document.querySelectorAll("#paths-table tbody tr")], shown = rows.filter((row) => !row.hidden);
+  const links = shown.flatMap((row) => [...row.querySelectorAll("a")]).map((link) => link.hash.slice(1));
+  const listed = [...document.querySelectorAll("#viewer option")].map((option) => option.value);
+  const order = shown.length < rows.length && links.includes(open.head.name) ? links : listed;
+  const next = order[order.indexOf(open.head.name) + by];
+  if (next) location.hash = next;
 }
 
 const KEYS = {

@@ -282,15 +282,8 @@ class CampaignResult:
         """Return whether a report must print `tally`: `headline` and `totals` may not show how the paths ended."""
         return bool(self.known or self.undecided or (self.failed and self.passed))
 
-    def away(self) -> Iterator[str]:
-        """Yield a line about starts of the system that failed, and a line for each device that stopped answering."""
-        if self.failed_starts:
-            starts = counted(self.failed_starts, "start")
-            yield f"{starts} of the system failed, each tried again after a pause: campaign.jsonl has the reasons"
-        yield from self.devices_out
-
-    def basis(self) -> Iterator[str]:
-        """Yield lines on what the verdict rests on: how otf detected silence, paths that ended early, late outputs."""
+    def remarks(self) -> Iterator[str]:
+        """Yield lines on why nothing was tested, paths that ended early, late outputs, and a system that was away."""
         if self.untested and not (self.failures or self.inconclusive or self.trouble):
             yield f"note: {self.untested}"
         if self.truncated:
@@ -298,20 +291,27 @@ class CampaignResult:
             yield f"{paths} ended early: an input arrived where the model does not specify it"
         if self.short:
             yield f"{counted(self.short, 'path')} cut short by the end of the time or by the size of its trace"
-        for how, number in self.silence.items():
-            several = f" ({counted(number, 'path')})" if len(self.silence) > 1 else ""
-            yield f"silence: {how}{several}"
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"
+        if self.full:
+            yield "more than 1,000 different failures: otf distinguishes the rest by their types alone"
+        if self.failed_starts:
+            starts = counted(self.failed_starts, "start")
+            yield f"{starts} of the system failed, each tried again after a pause: campaign.jsonl has the reasons"
+        yield from self.devices_out
+
+    def basis(self) -> Iterator[str]:
+        """Yield lines on what the verdict rests on: remarks, how otf detected silence, guesses, and requirements."""
+        yield from self.remarks()
+        for how, number in self.silence.items():
+            several = f" ({counted(number, 'path')})" if len(self.silence) > 1 else ""
+            yield f"silence: {how}{several}"
         for guessed in sorted(self.guessed, key=lambda each: -each.count)[:GUESSES]:
             yield f"{guessed}"
             yield f"  behind {guessed.first or guessed.after}; trace: {guessed.trace}"
         if len(self.guessed) > GUESSES:
             yield f"and {len(self.guessed) - GUESSES:,} more that were seen only behind others: --json has all"
-        if self.full:
-            yield "more than 1,000 different failures: otf distinguishes the rest by their types alone"
-        yield from self.away()
         yield from requirements_tally(self.requirements)
         yield from unmet(self.requirements)
 

@@ -112,6 +112,20 @@ def test_a_tile_and_the_chart_show_the_same_steps(campaign: Campaign) -> None:
     assert state["growth"] == [(0, 0), (21, 1)]
 
 
+def test_the_curve_never_goes_back(campaign: Campaign) -> None:
+    """A path that failed counts the steps of its strict run: a longer part of the curve would leave the chart."""
+    figures = LiveFigures(campaign, Listener())
+    for _ in range(30):
+        figures.enabled(1, view())
+        figures.sample()
+    campaign.summary.add(result())
+    figures.path(result(), campaign.summary)
+    steps = [each for each, _ in figures.state()["growth"]]
+    assert (steps, steps[-1]) == ([0, *range(21)], figures.state()["steps"])
+    figures.sample()
+    assert figures.state()["growth"][-1] == (20, 1)
+
+
 def test_states_that_are_made_anew(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """They count once, however often a model forgets them, and the table of known ones is bounded."""
     monkeypatch.setattr("otf.cli.tools.live_figures.KNOWN", 3)
@@ -315,8 +329,10 @@ def test_in_a_browser(campaign: Campaign, tmp_path: Path) -> None:
 
 def test_the_paths_under_way_are_named(campaign: Campaign) -> None:
     """Which paths run, at which step, and the seed: whoever watches can drive the same again."""
-    watching = LiveFigures(campaign, Listener())
-    assert watching.state()["now"].startswith("no path is under way: the system is starting, or a failure is about to")
+    watching = LiveFigures(campaign, Mock(spec=Listener))
+    assert watching.state()["now"] == "waiting: the system is starting or not yet at rest, or a failure is driven again"
+    watching.event(1, Quiet(0.1))
+    assert watching.state()["now"] == "running: path 1, before its first input (seed 0)"
     for number in (1, 1, 2, 3, 4, 5):
         watching.enabled(number, view())
     told = "running: path 1, step 2; path 2, step 1; path 3, step 1; path 4, step 1; and 1 more (seed 0)"
@@ -378,6 +394,8 @@ def test_nothing_is_judged_before_a_path_has_ended(campaign: Campaign) -> None:
     watching.failed_start(1, "the port is in use", 0.5)
     now = "path 1 could not reach the system, and is driven again in 0.5 s: the port is in use"
     assert watching.state()["now"] == now
+    watching.enabled(1, view())
+    assert watching.state()["now"] == "running: path 1, step 1 (seed 0)"
     campaign.summary.add(result())
     watching.path(result(), campaign.summary)
     assert (watching.state()["ruling"], "reach" in watching.state()["now"]) == ("pass", False)

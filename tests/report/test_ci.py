@@ -94,8 +94,8 @@ def test_markdown() -> None:
     """The verdict, each kind of failure with its explanation to unfold, and the counts."""
     text = markdown(gathered(*PATHS, found=replace(FOUND, count=0)))
     assert "<h3>coffee: FAIL: 1 kind of failure</h3>" in text
-    assert f"<details><summary><code>{escape(TITLE)}</code> (0 paths, 2 steps)</summary>\n\n<pre>" in text
-    assert "shown by: the run of a saved failure, trace: out/path-0002.jsonl</pre>\n\n</details>" in text
+    assert f"<details><summary><code>{escape(TITLE)}</code> (a run of its own, 2 steps)</summary>\n\n<pre>" in text
+    assert "shown by: a run of its own, trace: out/path-0002.jsonl</pre>\n\n</details>" in text
     assert "<li>paths: 2 passed, 1 showed a known issue, 1 inconclusive</li>" in text
 
 

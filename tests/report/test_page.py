@@ -47,6 +47,15 @@ def test_a_pass_says_so() -> None:
     assert "No output came." in said
 
 
+def test_what_a_verdict_rests_on_is_on_the_page() -> None:
+    """As in the terminal: why nothing was tested, and paths that did not come to their end."""
+    assert "note: nothing was sent" in page(gathered())
+    made = gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5, late=2, short=True))
+    said = page(made)
+    assert "1 path cut short by the end of the time or by the size of its trace" in said
+    assert "2 outputs came after the quiescence time, but before quiescence was concluded" in said
+
+
 def test_the_settings_name_no_silence_where_none_is_observed() -> None:
     """A system in this process answers before it returns."""
     said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5), silence=""))

@@ -124,6 +124,35 @@ def test_the_filter_of_steps(seen: Browser, report: Path) -> None:
     assert seen.ask(visible) == every
 
 
+def test_a_filter_by_port_and_the_keys(seen: Browser, report: Path) -> None:
+    """The name of a port is no part of a text; arrow keys pass over what is hidden, and the next path is filtered."""
+    opened(seen, report, "#path-1/step-1")
+    seen.ask("open.path.events.filter(each => each.step === 3).forEach(each => { each.port = 'b'; })")  # as in Button
+    seen.ask("filterSteps('B')")
+    assert seen.ask("document.getElementById('filtered').value").startswith("1 of ")
+    seen.key("ArrowDown")
+    assert seen.ask(SELECTED) == "step-3"
+    seen.key("ArrowDown")
+    assert seen.ask(SELECTED) == "step-3"
+    seen.key("n")
+    seen.until("open.head.name !== 'path-1'")
+    assert seen.ask("document.querySelector('#viewer input').value") == "B"
+
+
+def test_the_next_path_is_the_next_of_the_list(seen: Browser, report: Path) -> None:
+    """That of the viewer; or that of the table, if it shows only some of the paths."""
+    opened(seen, report, "#path-1/step-1")
+    listed = seen.ask("[...document.querySelectorAll('#viewer option')].map(each => each.value)")
+    seen.key("n")
+    seen.until(f"open.head.name === '{listed[listed.index('path-1') + 1]}'")
+    opened(seen, report, "#path-1/step-1")
+    seen.ask("void (document.querySelectorAll('#paths-table tbody tr')[1].hidden = true)")
+    seen.key("n")
+    seen.until("open.head.name === 'path-3'")
+    seen.key("p")
+    seen.until("open.head.name === 'path-1'")
+
+
 def test_a_link_to_a_step(seen: Browser, report: Path) -> None:
     """`#path-1/step-2` opens the path at that step, with its bytes, its value, and the states that changed."""
     opened(seen, report, "#path-1/step-2")

@@ -57,6 +57,8 @@ class LiveFigures(Listener):
         self._known: dict[int, Node] = {}
         # inputs chosen on the paths under way; the summary counts the others, wherever they were driven
         self._chosen: dict[int, int] = {}
+        # paths that wait for another start of the system, with the reason
+        self._waiting: dict[int, str] = {}
         # failed paths that are driven again
         self._confirming = set[int]()
         self._now = ""
@@ -107,6 +109,7 @@ class LiveFigures(Listener):
     def path(self, result: PathResult, summary: Summary) -> None:
         """Pass a path on; the summary has counted its steps."""
         self._chosen.pop(result.number, None)
+        self._waiting.pop(result.number, None)
         self._confirming.discard(result.number)
         self._ended = self._events.pop(result.number, self._ended)
         self._now = ""
@@ -119,7 +122,7 @@ class LiveFigures(Listener):
 
     def failed_start(self, number: int, why: str, pause: float) -> None:
         """Note that a path could not reach the system."""
-        self._now = f"path {number} could not reach the system, and is driven again in {pause:.2g} s: {why}"
+        self._waiting[number] = f"path {number} could not reach the system, and is driven again in {pause:.2g} s: {why}"
         self._inner.failed_start(number, why, pause)
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
@@ -146,9 +149,14 @@ class LiveFigures(Listener):
 
     def sample(self) -> None:
         """Add a point to the curve."""
-        self._growth.append((self.steps, self.met))
+        steps = self.steps
+        self._growth = [*self._until(steps), (steps, self.met)]
         if len(self._growth) > POINTS:
             del self._growth[1:-1:2]
+
+    def _until(self, steps: int) -> list[tuple[int, int]]:
+        # a path that failed counts as long as its strict run was: fewer steps than it had while it was under way
+        return [each for each in self._growth if each[0] <= steps]
 
     def state(self) -> dict[str, Any]:
         """Return the figures as JSON data; another thread may call it."""
@@ -158,7 +166,7 @@ class LiveFigures(Listener):
         nodes = () if self._view is None else self._view.nodes
         groups, ended = list(summary.failures.values()), bool(summary.paths or summary.failures)
         issues = [each for each in summary.known_issues if each.count]
-        met = self.met
+        met, growth = self.met, self._until(steps)
         return {
             "done": self.done,
             "tone": result.tone if ended else "",
@@ -185,12 +193,12 @@ class LiveFigures(Listener):
                 *(self._told(each.group, each.count, f"known issue: {each.says}") for each in issues[:KINDS]),
             ],
             "commands": list(self._commands.onwards()) if self._commands else [],
-            "growth": [*self._growth, *({(steps, met)} - {self._growth[-1]})],
+            "growth": [*growth, *({(steps, met)} - {growth[-1]})],
         }
 
     def _told(self, group: FailureGroup | None, paths: int, says: str = "") -> dict[str, Any]:
         """Return a failure with its text and commands, all of the shortest run that can be told."""
-        of = f"{paths:,} of {counted(self._campaign.summary.paths, 'path')}"
+        of = f"{paths:,} of {counted(self._campaign.summary.paths, 'path')}" if paths else "a run of its own"
         if group is None:
             return {"what": says, "of": of, "story": [], "commands": []}
         shown = group.shrunk or group.first
@@ -213,17 +221,16 @@ class LiveFigures(Listener):
     def _running(self) -> str:
         """Return which paths are under way, and at which step."""
         chosen, again = self._chosen.copy(), self._confirming.copy()
-        under_way = sorted(chosen.keys() | again)
-        shown = [
-            f"path {each}, {'its failure is being confirmed' if each in again else f'step {chosen[each]:,}'}"
-            for each in under_way[:RUNNING]
-        ]
+        under_way = sorted(chosen.keys() | again | self._events.copy().keys())
+        shown = [f"path {each}, {_at(each in again, chosen.get(each, 0))}" for each in under_way[:RUNNING]]
         shown += [f"and {len(under_way) - RUNNING} more"] if len(under_way) > RUNNING else []
         if shown:
             return f"running: {'; '.join(shown)} (seed {self._campaign.settings.seed})"
+        if lost := [*self._waiting.copy().values()]:
+            return lost[-1]
         if (workers := self._campaign.settings.workers) is not None:
             return f"the paths run in {counted(workers.processes, 'worker')} (seed {self._campaign.settings.seed})"
-        return "no path is under way: the system is starting, or a failure is about to be shrunk"
+        return "waiting: the system is starting or not yet at rest, or a failure is driven again"
 
     def _left(self, seconds: float) -> float | None:
         summary, settings = self._campaign.summary, self._campaign.settings
@@ -231,6 +238,10 @@ class LiveFigures(Listener):
         if summary.paths and settings.traces < UNLIMITED:
             bounds.append(seconds * (settings.traces - summary.paths) / summary.paths)
         return min(bounds, default=None)
+
+
+def _at(confirmed: bool, step: int) -> str:  # noqa: FBT001 -- whether its failure is being confirmed
+    return "its failure is being confirmed" if confirmed else f"step {step:,}" if step else "before its first input"
 
 
 def _described(event: Event) -> str:
