@@ -111,10 +111,10 @@ def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
     there = {f"{named(model.place(model.node(whole.values[state])).key)} {named(inp)}" for state, inp in whole.pairs}
     places = {each.split(" ")[0] for each in there}
     if whole.whole:
-        told = f"{len(states & places):,} of {counted(len(places), 'state')}, "
-        yield f"visited: {told}{len(pairs & there):,} of {counted(len(there), 'input')} in their states"
+        told = f"{len(pairs & there):,} of {counted(len(there), 'input')} in their states"
+        yield f"tried: {told}, in {len(states & places):,} of {counted(len(places), 'state')}"
     else:
-        yield f"visited: {counted(len(states), 'state')}, {counted(len(pairs), 'input')} in their states"
+        yield f"tried: {counted(len(pairs), 'input')} in their states, in {counted(len(states), 'state')}"
     seen = _Met(lambda key: named(key) in states, lambda key: named(key) in inputs)
     yield from seen.missing(model, whole, "no input was sent")
 

@@ -18,7 +18,7 @@
   // the newest failure is open, and whatever the reader has opened or closed stays so
   const failure = (told, key) => {
     if (!failures.has(key)) {
-      const made = element("details", { open: true }, element("summary", { click: () => { made.dataset.kept = ""; } }), ...["screen", "phone"].map((kind) => element("pre", { class: kind, tabindex: 0, role: "region", "aria-label": "the failure in words" })), element("div"));
+      const made = element("details", { open: true }, element("summary", { click: () => { made.dataset.kept = ""; } }), ...["screen", "phone"].map((kind) => element("pre", { class: kind, tabindex: 0, role: "region", "aria-label": `${told.what} in words` })), element("div"));
       for (const other of failures.values()) other.open &&= "kept" in other.dataset;
       failures.set(key, made);
     }

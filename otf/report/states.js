@@ -155,7 +155,7 @@
     // a few rows fill the frame; of more, there is room between two for the words of their arrows
     const filling = HIGH / Math.max(LEAST, Math.min(1, room / columns / across)) / lines.length - high;
     const said = edges.reduce((sum, edge) => sum + 14 * edge.says.length * length(edge.says) * 6.8, 0) / columns / across / lines.length;
-    const down = high + Math.min(200, Math.max(few ? 70 : 96, filling, 2 * said));
+    const down = high + Math.max(few ? 70 : 96, Math.min(200, filling), Math.min(260, 4 * said));
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;
@@ -212,7 +212,11 @@
     if (source === target) {
       const [x, y] = [source.x + source.wide / 2, source.y];
       [line, head] = [`M${x} ${y - 9}c22 -12 22 30 0 18`, `M${x} ${y + 9}l9 1l-4 -7z`];
-      edge.at = (share, half) => [x + 22 + half, y + 2 + 80 * (share - 0.5)];
+      // beside the loop, or else under its box or above it
+      edge.at = (share, half) => {
+        const off = share - 0.5, away = Math.sign(off) * (source.high / 2 + 12 + 120 * (Math.abs(off) - 0.2));
+        return Math.abs(off) < 0.2 ? [x + 22 + half, y + 2 + 80 * off] : [x + 22 - half, y + away];
+      };
     } else {
       const long = Math.hypot(target.x - source.x, target.y - source.y);
       const [dx, dy] = [(target.x - source.x) / long, (target.y - source.y) / long];

@@ -184,14 +184,16 @@ function nextState(text, before) {
 // A command with a button that copies it; where that is forbidden it is selected, to be copied by hand.
 function commandLine(what, command) {
   const code = element("code", {}, command);
-  const button = element("button", { type: "button", "aria-label": `copy the command to ${what}` }, "copy");
+  const button = element("button", { type: "button" });
+  const say = (done) => { button.textContent = done; button.setAttribute("aria-label", `${done} the command to ${what}`); };
+  say("copy");
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(command);
-      button.textContent = "copied";
+      say("copied");
     } catch {
       getSelection().selectAllChildren(code);
-      button.textContent = "selected";
+      say("selected");
     }
   });
   return element("div", { class: "command" }, element("span", { class: "soft" }, what), code, button);

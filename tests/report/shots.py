@@ -92,7 +92,7 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "compared": ("compare", "passing", "failing"),
 }
 """Commands that write a page of their own, in this order after the campaigns."""
-LIVE: Final = ("session_device", "--set", "fault=late", "--traces", "1000", "--time", "120", "--seed", "5")
+LIVE: Final = ("conference", "--set", "fault=O7", "--traces", "1000", "--time", "120", "--seed", "5")
 SITE: Final = ("index", "reference/adapter", "findings", "gallery", "commands")
 
 

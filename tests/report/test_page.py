@@ -7,6 +7,7 @@ from pathlib import Path
 
 from otf.core import Model, Monitor, Oracle
 from otf.core.compile import Routes
+from otf.models.coffee import bench
 from otf.offline import Judgement
 from otf.report import PathSummary as Walked
 from otf.report import ReportedFailure, page
@@ -49,9 +50,10 @@ def test_a_pass_says_so() -> None:
 
 def test_what_a_verdict_rests_on_is_on_the_page() -> None:
     """As in the terminal: why nothing was tested, and paths that did not come to their end."""
-    assert "note: nothing was sent" in page(gathered())
-    made = gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5, late=2, short=True))
-    said = page(made)
+    none = gathered()
+    none.bench = bench()
+    assert "<p>note: nothing was sent</p>" in page(none)
+    said = page(gathered(Walked(1, "path-0001.jsonl", "pass", 50, 0.5, late=2, short=True)))
     assert "1 path cut short by the end of the time or by the size of its trace" in said
     assert "2 outputs came after the quiescence time, but before quiescence was concluded" in said
 

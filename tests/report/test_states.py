@@ -370,6 +370,19 @@ LYING = """(() => {
 
 @needs_browser
 @pytest.mark.real
+def test_a_drawing_uses_its_frame(tmp_path: Path, seen: Browser) -> None:
+    """A few rows lie as far apart as the frame is high; between many there is room for nearly all words."""
+    seen.size(1280)
+    opened(seen, tmp_path, explore(load("conference").spec))
+    drawn(seen, "around")
+    assert seen.ask("document.querySelector('svg.states').getBoundingClientRect().height") > 480
+    drawn(seen, "everything")
+    words, arrows, lying = seen.ask(LYING)
+    assert (words > 0.85 * arrows, lying) == (True, 0)
+
+
+@needs_browser
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["coffee", "session_device", "conference"])
 def test_arrows_have_their_inputs_where_they_can_be_read(tmp_path: Path, seen: Browser, name: str) -> None:
     """At half of the arrows at least, one label each, and none lies on another or on a state; the start is on top."""

@@ -67,7 +67,8 @@ class LivePage:
         try:
             text = report()
         except OtfError:  # no trace was kept
-            text = live_page(self._title, {**self._figures.state(), "done": True, "seconds": self._campaign.summary.result.seconds})
+            seconds = self._campaign.summary.result.seconds
+            text = live_page(self._title, {**self._figures.state(), "done": True, "seconds": seconds})
         if self._file is not None:
             write_page(self._file, text)
             return

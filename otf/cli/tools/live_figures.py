@@ -240,7 +240,7 @@ class LiveFigures(Listener):
         return min(bounds, default=None)
 
 
-def _at(confirmed: bool, step: int) -> str:  # noqa: FBT001 -- whether its failure is being confirmed
+def _at(confirmed: bool, step: int) -> str:
     return "its failure is being confirmed" if confirmed else f"step {step:,}" if step else "before its first input"
 
 
