@@ -305,7 +305,7 @@ def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any]
         (("spec", print), {}, "'spec' is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         ((SPEC, 7), {}, "7 cannot be called; give a function that makes the system: lambda: Machine().step"),
         (
-            (SPEC, lambda inp: [inp]),
+            (SPEC, len),
             {},
             "takes arguments, so it is no function that makes the system for each path; if",
         ),

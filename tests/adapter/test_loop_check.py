@@ -52,8 +52,8 @@ def test_a_loop_that_does_nothing(
 
 def test_a_loop_without_a_processor(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not blamed for what it could not do: an hour's run beside eight busy processes once ended so."""
-    monkeypatch.setattr("otf.adapter.threads.in_loop", lambda _: True)
-    monkeypatch.setattr("otf.adapter.threads.time.clock_gettime", lambda _: 1.0)
+    monkeypatch.setattr("otf.adapter.threads.in_loop", always(value=True))
+    monkeypatch.setattr("otf.adapter.threads.time.clock_gettime", always(1.0))
     asyncio.run(_checked([], turns=False))
     assert ended == []
 

@@ -147,7 +147,7 @@ def test_what_a_run_has_proven_is_not_driven_again(tmp_path: Path) -> None:
         raise AssertionError(failing, first, strict)
 
     confirmed = partial(Confirmer(tested, Summary()).confirmed, doubtful=True)
-    assert anyio.run(confirmed, proven, tested.oracle(), again, lambda _: None) == ConfirmedPath(proven)
+    assert anyio.run(confirmed, proven, tested.oracle(), again, always(None)) == ConfirmedPath(proven)
     assert not is_stalled(proven)
 
 

@@ -189,5 +189,9 @@ def test_a_numbered_message_says_when_its_number_begins_again() -> None:
     numbered = node(wraps=None)
     with pytest.raises(ModelError, match=r"give wraps=, such as 256 for an 8-bit counter"):
         list(numbered.emits(numbered.initial))  # type: ignore[misc]
-    plain = cyclic(Spec(switch, "off", ["a"]), "beat", lambda state, _: f"{state}", every=1.0)
+
+    def named(state: str, _number: int) -> str:
+        return state
+
+    plain = cyclic(Spec(switch, "off", ["a"]), "beat", named, every=1.0)
     assert [way.outputs for way in plain.emits(plain.initial)] == [("off",)]  # type: ignore[misc, union-attr]

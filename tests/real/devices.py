@@ -62,7 +62,7 @@ def supply() -> Callable[[bytes], bytes | None]:
     return take
 
 
-def metered(registers: dict[int, int], data: bytes) -> bytes:
+def metered(registers: dict[int, int], data: bytes, _peer: object = None) -> bytes:
     """Answer a request to a meter: 1 reads a register, 2 writes it. The wrong one forgets the counter."""
     counter, register = 0 if BROKEN else data[1], data[3]
     if data[0] == 2:
@@ -229,7 +229,7 @@ def say(text: str) -> None:
 
 SYSTEMS: dict[str, Callable[[int], None]] = {
     "console": at_terminal,
-    "meter": lambda port: by_udp(port, partial(lambda registers, data, _peer: metered(registers, data), {})),
+    "meter": lambda port: by_udp(port, partial(metered, {})),
     "lock": lambda port: by_udp(port, lock()),
     "watchdog": watched,
     "chat": lambda port: by_tcp(port, chatting),

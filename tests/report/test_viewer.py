@@ -314,7 +314,7 @@ def test_a_timeline_is_to_scale(seen: Browser, report: Path) -> None:
     """Inputs, outputs, silences, stalls and windows lie where their times say; a click chooses the nearest event."""
     opened(seen, report, "#path-1/step-1")
     states = {"states": 0, "allowed": 0}
-    path = {
+    path: dict[str, Any] = {
         "values": [{"text": "a", "type": "str", "parts": []}],
         "events": [
             {

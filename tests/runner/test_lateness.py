@@ -279,7 +279,7 @@ def test_a_tester_that_was_stopped_when_it_had_looked_at_its_ports(look: int, mo
         connect = hub(lambda _port, _data: [(0.0, "p", b"pong"), (5.0, "p", b"tick")], "p")
         bench = on_still(spec=_TICKING, latency=0.9, busy=0.0, connect=connect)
         session = Session(bench.oracle(), Script(["p.ping"] * 2), Strict(bench.timing), steps=2)
-        return await drive(bench, session, lambda *_event, **_more: None)
+        return await drive(bench, session, always(None))
 
     monkeypatch.setattr(Wire, "poll", stopped)
     assert virtually(run).outcome == "pass"
@@ -336,11 +336,11 @@ def test_a_tester_that_lost_its_processor_when_it_was_woken(monkeypatch: pytest.
         model = Spec(lambda _state, _inp: [goto("asked")], "idle", ["p.ping"], _then)
         bench = on_still(spec=model, latency=0.001, busy=0.0, quiescence=3.0, connect=connect)
         session = Session(bench.oracle(), Script(["p.ping"]), Strict(bench.timing), steps=1)
-        return await drive(bench, session, lambda *_event, **_more: None)
+        return await drive(bench, session, always(None))
 
     monkeypatch.setattr(lookout, "in_real_time", lambda: True)
     monkeypatch.setattr(lookout, "own_use", lambda: (0.0, lost[0]))
-    monkeypatch.setattr(lookout, "cpu_use", lambda *_args, **_more: CpuUse(known=True))
+    monkeypatch.setattr(lookout, "cpu_use", always(CpuUse(known=True)))
     monkeypatch.setattr(Wire, "sleep", stopped)
     assert virtually(run).outcome == "pass"
     assert lost == [0.008]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -76,8 +77,12 @@ def test_the_number_of_a_cyclic_message_is_seen() -> None:
 def test_the_numbers_of_several_cyclic_messages_are_seen() -> None:
     """A server that tells each of its clients: each number counts, not only that of the message declared first."""
     spec: Spec[Any, Any] = Spec(pressed, Node(), ["press"])
+
+    def message(_state: object, number: int, to: str) -> tuple[str, int]:
+        return to, number
+
     for client in ("ann", "bob", "eve"):
-        spec = cyclic(spec, client, lambda _, number, to=client: (to, number), every=0.1, wraps=256)
+        spec = cyclic(spec, client, partial(message, to=client), every=0.1, wraps=256)
     told = Cycling(Cycling(Cycling(Node(lit=True), 3, 3), 2, 2), 1, 1)
     assert places(spec).of(told) == Cycling(Cycling(Cycling(Node(lit=True))))
 

@@ -112,7 +112,9 @@ def test_a_server_behind_an_address(opened: ExitStack) -> None:
 
 def test_the_second_look_reads_what_may_have_changed(opened: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tester, the server, and what has started since: its successor is found, too."""
-    read, named = list[int](), finding._named  # noqa: SLF001 -- it reads the descriptors of a process
+    read = list[int]()
+    # it reads the descriptors of a process
+    named = finding._named  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
 
     def reads(pid: int) -> object:
         read.append(pid)
