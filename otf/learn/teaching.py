@@ -78,6 +78,8 @@ class Pupil:
         self.learning.varies = self._varies
         self.learning.contradicted = self._slower
         self._may_settle: bool = bench.system is None
+        # the first inputs that had several answers
+        self.differed: Parted | None = None
 
     async def run(self, algorithm: str = "kv", extra: int = 1) -> None:
         """Learn in a separate thread, and drive the paths on this event loop."""
@@ -137,11 +139,16 @@ class Pupil:
     def _slower(self) -> None:
         """Start again with a pause if answers differ early: the shortest that answers as the longest does, or none."""
         parted = next(self.learning.answers.lost(), None)
+        self.differed = self.differed or parted
         if not self._may_settle or len(self._paths) > HASTY or parted is None:
             return
         if len({forms(self.symbols.outputs[each]) for each in parted.answers}) > 1:
             words = [parted.word] * (COMPARED // 2) + [word for word, _ in self._paths[-COMPARED // 2 :]]
-            longer, right = [each for each in SETTLE if each > self.driver.settle], self._after(SETTLE[-1], words)
+            # a system that remembers earlier paths answers alike after any pause, and after none
+            longer, right = (
+                [0.0, *(each for each in SETTLE if each > self.driver.settle)],
+                self._after(SETTLE[-1], words),
+            )
             # a system that chooses answers differently after any pause, and may answer alike by chance
             steady = self._after(SETTLE[-1], words) == right
             found = next((each for each in longer if self._after(each, words) == right), 0.0) if steady else 0.0

@@ -17,6 +17,7 @@ from otf.cli.tools.learn_report import known, line, tell
 from otf.cli.tools.plain_systems import messages
 from otf.errors import UsageError
 from otf.learn import listening
+from otf.learn.answers import Parted
 from otf.learn.learning import LearntMachine
 from otf.learn.symbols import PortOutputs
 from otf.learn.teaching import Pupil
@@ -490,3 +491,10 @@ def test_progress_names_what_is_under_way(tmp_path: Path) -> None:
     assert line(pupil).endswith("; sending what seems to change nothing")
     best.progress.done, best.progress.total = 1, 2
     assert line(pupil).endswith("; suite for k = 0: 1 of 2")
+    pupil.learning.since = [(0, 0, 0)]
+    assert line(pupil).endswith("; looking for more states, by paths up to 3 inputs, as Button(), Button(), Button()")
+    pupil.differed = Parted((0,), {"ok": 2, "busy": 1})
+    assert line(pupil).endswith(
+        "; after Button() came ok (2 times); busy (1 time): "
+        "a system that remembers earlier paths needs --start, --reset or a Life"
+    )

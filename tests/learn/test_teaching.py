@@ -78,6 +78,16 @@ def test_a_pause_that_does_not_help_is_given_up(tmp_path: Path) -> None:
     assert (made.driver.settle, made.learning.best.out) == (0.0, [["ok", "ok"]])
 
 
+def test_a_system_that_remembers_earlier_paths_gets_no_pause(tmp_path: Path) -> None:
+    """Its first path has another answer, and all others the same after any pause: no path waits for nothing."""
+    first = iter(["stored"])
+    made = pupil(tmp_path, lambda _: next(first, "in use"))
+    anyio.run(made.run)
+    assert made.learning.best is not None
+    assert (made.driver.settle, made.learning.best.out) == (0.0, [["in use", "in use"]])
+    assert made.differed is not None
+
+
 def test_a_system_that_chooses_all_the_same_is_told_as_one(tmp_path: Path) -> None:
     """No pause helps, as two rounds with the longest show; learning ends with the answers and how often each came."""
     random = Random(1)

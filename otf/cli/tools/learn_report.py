@@ -38,7 +38,14 @@ def line(pupil: Pupil) -> str:
         left = f"suite for k = {suite.extra}: {suite.done:,} of {suite.total:,}"
     else:
         left = "sending what seems to change nothing"
-    return f"learning: {counted(best.size, 'state')}, {counted(sent, 'input')}; {left}"
+    return f"learning: {counted(best.size, 'state')}, {counted(sent, 'input')}; {left}{_differed(pupil)}"
+
+
+def _differed(pupil: Pupil) -> str:
+    """Return, while it is early enough to start again, that the same inputs had several answers, and the remedy."""
+    if pupil.differed is None:
+        return ""
+    return f"; {_ways(pupil, pupil.differed)}: a system that remembers earlier paths needs --start, --reset or a Life"
 
 
 def _deepest(pupil: Pupil) -> str:
@@ -46,8 +53,9 @@ def _deepest(pupil: Pupil) -> str:
     word = max(pupil.learning.since or (), key=len, default=())
     runs = [(len([*group]), inp) for inp, group in groupby(word)]
     many, inp = max(runs, default=(0, 0))
-    row = f", {plain(pupil.driver.inputs[inp])} {many} times in a row" if many >= ROW else ""
-    return f"looking for more states, by paths up to {counted(len(word), 'input')}{row}"
+    shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
+    row = f"{plain(pupil.driver.inputs[inp])} {many} times in a row" if many >= ROW else f"as {_cut(shown)}"
+    return f"looking for more states, by paths up to {counted(len(word), 'input')}, {row}"
 
 
 def known(pupil: Pupil, extra: int) -> list[str]:
