@@ -108,7 +108,10 @@ class SummaryPrinter:
             shown = failure.kind, failure.input, failure.seen
             yield f"{group.count:,} of {counted(paths, 'path')} end at one failure; to test past it, the bench needs"
             yield "  from otf.adapter import KnownIssue"
-            yield f"  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == {shown!r}, 'why'),)"
+            # a value in each line, so that they can be copied whatever the width of the terminal
+            values = ",\n          ".join(map(repr, shown))
+            yield "  known_issues=(\n      KnownIssue(lambda f: (f.kind, f.input, f.seen) == ("
+            yield f"          {values}), 'why'),\n  )"
 
     def _earlier(self) -> Iterator[str]:
         """Yield what became of the failures left by earlier runs."""
@@ -132,10 +135,12 @@ class SummaryPrinter:
                 shrunk = "" if group.shrunk is None else f", shrunk to {counted(group.shrunk.steps, 'step')}"
                 kinds = f", {counted(len(known.kinds), 'kind')} of failure" if len(known.kinds) > 1 else ""
                 yield f"known issue ({counted(known.count, 'path')}{kinds}{shrunk}): {known.says}"
+                if (failure := (group.shrunk or group.first).verdict.failure) is not None:
+                    yield f"  {title(failure)}, {_after(group)}"
                 if group.shrunk is None:
                     yield f"  shrink it:       otf shrink {self._call(group.first, drives=True)}"
-                else:
-                    yield f"  look at it:      otf show {self._call(group.shrunk)}"
+                yield f"  look at it:      otf show {self._call(group.shrunk or group.first)}"
+                yield f"  its chart:       otf show {self._call(group.shrunk or group.first)} --chart"
             elif self._summary.paths:
                 yield f"known issue that did not occur: {known.says}"
 

@@ -144,7 +144,7 @@ def _cell(text: str, width: int | None) -> list[str]:
         lines = wrapper.wrap(text.removesuffix(HERE))
     if marked and len(lines[-1] + HERE) <= width:
         return [*lines[:-1], lines[-1] + HERE]
-    return [*lines, HERE.strip()] if marked else lines
+    return [*lines, f"{HERE.strip():>{width}}"] if marked else lines
 
 
 def _shorten(outputs: list[str]) -> list[str]:
@@ -155,7 +155,10 @@ def _shorten(outputs: list[str]) -> list[str]:
 
 
 _COLUMN: Final = re.compile(r"\S {2,}(?=\S)|^ *[\w ]{1,20}: +(?=\S)|^ *\d+ +(?=\S)|^ *[{-] (?=\S)")
-_COMMAND: Final = re.compile(r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_issues=")  # what is copied stays one line
+_COMMAND: Final = re.compile(
+    r" *[\w ]+: +(otf|pytest) |traces: \S+$| +known_issues=| {10}['\"].*['\"](,|\), 'why'\),)$"
+)
+"""What is copied stays one line."""
 
 
 def wrapped(line: str, width: int) -> list[str]:
@@ -168,6 +171,10 @@ def wrapped(line: str, width: int) -> list[str]:
     """
     if len(line) <= width or _COMMAND.match(line):
         return [line]
+    if line.endswith(HERE.strip()):  # alone in a line it must not look like a row
+        parts = wrapped(line.removesuffix(HERE.strip()).rstrip(), width)
+        fits = len(parts[-1]) + len(HERE) <= width
+        return [*parts[:-1], parts[-1] + HERE] if fits else [*parts, f"{HERE.strip():>{width}}"]
     text = line.lstrip()
     indent = len(line) - len(text)
     starts = [found.end() for found in _COLUMN.finditer(line)]

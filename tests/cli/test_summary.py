@@ -277,7 +277,12 @@ def test_a_failure_that_ends_most_paths_says_how_to_test_past_it(capsys: pytest.
     summary.failures[SIGNATURE].count = 3
     line = (
         "  from otf.adapter import KnownIssue\n"
-        "  known_issues=(KnownIssue(lambda f: (f.kind, f.input, f.seen) == ('wrong', \"'coin'\", \"'tea'\"), 'why'),)"
+        "  known_issues=(\n"
+        "      KnownIssue(lambda f: (f.kind, f.input, f.seen) == (\n"
+        "          'wrong',\n"
+        "          \"'coin'\",\n"
+        "          \"'tea'\"), 'why'),\n"
+        "  )"
     )
     assert f"3 of 3 paths end at one failure; to test past it, the bench needs\n{line}\n" in told(summary, capsys)
     summary.paths = 6

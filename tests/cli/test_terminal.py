@@ -223,3 +223,10 @@ def test_a_word_that_is_too_long_is_not_broken() -> None:
     """It has a line of its own, and is longer than the terminal is wide."""
     assert wrapped("  possible state: " + "x" * 80, 60) == ["  possible state:", " " * 18 + "x" * 80]
     assert wrapped("x" * 80, 60) == ["x" * 80]
+
+
+def test_a_mark_never_stands_alone_at_the_left() -> None:
+    """At the end of a row that is too long, it stands at the right, where it is no row."""
+    row = "   0.4000  line   <-    Over(reason='it was there for too long')"
+    assert wrapped(f"{row}   [65 6e 64]  <== here", 60)[-1] == f"{'':24}long')   [65 6e 64]   <== here"
+    assert wrapped(f"{row}  <== here", len(row)) == [row, f"{'<== here':>{len(row)}}"]
