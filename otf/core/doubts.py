@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from otf.core.belief import Belief
 from otf.core.deadlines import may_cause
-from otf.core.hypothesis import Timer
+from otf.core.hypothesis import Hypothesis, Timer
 from otf.core.model import Model
 from otf.core.nodes import Node, Position
 from otf.core.timing import Window, is_later
 from otf.core.windows import opened, windows
-from otf.trace.events import Event, Seen, Stalled
+from otf.trace.events import Event, Seen, Sent, Stalled
 from otf.trace.verdict import Judged
 
 
@@ -31,9 +31,10 @@ class Doubts:
     events: int = 0
     seconds: float = 0.0
     unheard: Counter[str] = field(default_factory=Counter[str])
-    # timers that are due, each with the end before all stalls of when it was started
-    _due: set[tuple[str, float]] = field(default_factory=set[tuple[str, float]])
-    _heard: bool = False  # whether a timer may have caused the last event
+    # timers that are due, each with when it was started, at the earliest and, but for all stalls, at the latest
+    _due: set[tuple[str, float, float]] = field(default_factory=set[tuple[str, float, float]])
+    _flying: int = 0  # the inputs in flight then, unless a timer may have caused the last event
+    _sent: float = 0.0  # when the last of them was sent
 
     def opened(self, belief: Belief, stall: Stalled, latency: float) -> Belief:
         """Return the belief after a stall: whatever was due may come later by the length of the stall."""
@@ -64,25 +65,28 @@ class Doubts:
             self.seconds += max(0.0, event.at - since)
 
     def _hear(self, event: Event, belief: Belief, before: float) -> None:
-        """Count the timers that were due when an input restarted or stopped them, not those whose output came."""
+        """Count the timers that were due when the system took an input and restarted or stopped them."""
         timers = [(now, each) for now in belief.hypotheses for each in now.timers] if belief.timed else []
-        goes_on = {name for name, end in self._due if any(self._is(each, name, end) for _, each in timers)}
-        if not self._heard:
-            self.unheard.update({name for name, _ in self._due} - goes_on)
+        if len(belief.in_flight) < self._flying:
+            goes_on = {name for name, *since in self._due if any(self._is(each, name, *since) for _, each in timers)}
+            self.unheard.update({name for name, *_ in self._due} - goes_on)
+        heard = isinstance(event, Seen) and any(self._causes(*each, event) for each in timers)
+        self._flying = 0 if heard else len(belief.in_flight) + isinstance(event, Sent)
+        self._sent = event.at if isinstance(event, Sent) else self._sent
         self._due = {
-            (each.name, self.ends[each.window.trigger.b])
+            (each.name, each.window.trigger.a, self.ends[each.window.trigger.b])
             for now, each in timers
             if isinstance(each.name, str) and self._is_due(each.window, before) and self._speaks(now.position, each)
         }
-        self._heard = isinstance(event, Seen) and any(
-            isinstance(now.position, Node)
-            and may_cause(self.model, now.position, each, event.port, self.model.output_symbol(event.output))
-            for now, each in timers
-        )
 
-    def _is(self, timer: Timer, name: str, end: float) -> bool:
-        """Return whether a timer is still the one that had to start by `end` but for the stalls."""
-        return timer.name == name and self.ends.get(timer.window.trigger.b) == end
+    def _is(self, timer: Timer, name: str, begin: float, end: float) -> bool:
+        """Return whether a timer is one that was started between these times, and not anew by the last input."""
+        a, b = timer.window.trigger
+        return timer.name == name and (self.ends.get(b) == end or is_later(self._sent, a) or not is_later(a, begin))
+
+    def _causes(self, now: Hypothesis, timer: Timer, seen: Seen) -> bool:
+        output, node = self.model.output_symbol(seen.output), now.position
+        return isinstance(node, Node) and may_cause(self.model, node, timer, seen.port, output)
 
     def _speaks(self, position: Position, timer: Timer) -> bool:
         """Return whether outputs come when the timer expires, whatever the system chooses then."""

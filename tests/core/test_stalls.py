@@ -263,7 +263,9 @@ def test_what_came_in_time_without_the_stall_is_sharp(at: float, doubted: tuple[
 RENEWED: list[Event] = [Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), Sent("in", "sut", 0.7), _answer(0.7)]
 
 
-def test_a_timer_that_goes_on_after_an_input_was_not_ended_by_it() -> None:
+@pytest.mark.parametrize("beats", [0.6, 0.62])
+@pytest.mark.parametrize("latency", [0.0, 0.02])
+def test_a_timer_that_goes_on_after_an_input_was_not_ended_by_it(beats: float, latency: float) -> None:
     """A beat that a stall delays past an input comes after the answer: nothing about it is left undecided."""
     model: Spec[str, str] = Spec(
         lambda state, _inp: [goto(state, "answer")],
@@ -272,9 +274,9 @@ def test_a_timer_that_goes_on_after_an_input_was_not_ended_by_it() -> None:
         lambda state: [goto(state, "beat", after="beat", timers=[start("beat", 0.36, 0.5)])],
         timers=[start("beat", 0.36, 0.5)],
     )
-    monitor = Monitor(Oracle(Model(model), timing=Timing(0.0, 0.0, 0.0)))
-    beat = Seen("beat", "sut", 0.62)
-    for event in (Stalled(0.2, 0.55), Sent("in", "sut", 0.6), _answer(0.6), beat, Sent("in", "sut", 0.7), _answer(0.7)):
+    monitor = Monitor(Oracle(Model(model), timing=Timing(0.0, latency, latency)))
+    came = sorted([Seen("beat", "sut", beats), _answer(0.61)], key=lambda each: each.at)
+    for event in (Stalled(0.2, 0.55), Sent("in", "sut", 0.6 - latency), *came, Sent("in", "sut", 0.7), _answer(0.7)):
         monitor.tell(event)
     verdict = monitor.end()
     assert (verdict.outcome, verdict.judged.unheard) == ("pass", ())
