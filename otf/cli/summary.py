@@ -158,6 +158,8 @@ class SummaryPrinter:
         if shrunk is not None and shrunk.before:
             yield from notes(shrunk, lambda other: self._call(other, drives=True))
         yield from (f"  {f'{what}:':16} {command}" for what, command in self.commands(group))
+        if shrunk is None:
+            yield f"  shrink it:       otf shrink {self._call(group.first, drives=True)}"
         yield ""
 
     def commands(self, group: FailureGroup) -> Iterator[tuple[str, str]]:

@@ -111,12 +111,16 @@ def _tried(model: Model, whole: Space, met: Iterable[str]) -> Iterator[str]:
     there = {f"{named(model.place(model.node(whole.values[state])).key)} {named(inp)}" for state, inp in whole.pairs}
     places = {each.split(" ")[0] for each in there}
     if whole.whole:
-        told = f"{len(pairs & there):,} of {counted(len(there), 'input')} in their states"
+        told = f"{len(pairs & there):,} of {_inputs(len(there))}"
         yield f"tried: {told}, in {len(states & places):,} of {counted(len(places), 'state')}"
     else:
-        yield f"tried: {counted(len(pairs), 'input')} in their states, in {counted(len(states), 'state')}"
+        yield f"tried: {_inputs(len(pairs))}, in {counted(len(states), 'state')}"
     seen = _Met(lambda key: named(key) in states, lambda key: named(key) in inputs)
     yield from seen.missing(model, whole, "no input was sent")
+
+
+def _inputs(number: int) -> str:
+    return "1 input in its state" if number == 1 else f"{number:,} inputs in their states"
 
 
 def _judged(out: Path, bench: Bench, whole: Space) -> Iterator[str]:

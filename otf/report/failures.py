@@ -157,7 +157,7 @@ KINDS: Final = 30  # failures to draw
 PHONE: Final = 46  # characters of a line on a phone: there, too, outputs stand beside inputs
 SCREEN: Final = 72  # the same beside a chart
 TONES: Final = (
-    ("fail", re.compile(r"FAIL\b.*|.*<== here|  (seen|and then): .*")),
+    ("fail", re.compile(r"(FAIL|known issue)\b.*|.*<== here|  (seen|and then): .*")),
     ("pass", re.compile(r" +allows: .*|  (did not come|nearest allowed): .*")),
 )
 """The lines of a failure that have a colour, as in a terminal."""
@@ -230,22 +230,25 @@ def as_known(told: str) -> str:
     return told.replace("FAIL", "known issue", 1)
 
 
-def toned(told: str, width: int = SCREEN) -> list[tuple[str, str]]:
+def toned(told: str, width: int = SCREEN, *, excused: bool = False) -> list[tuple[str, str]]:
     r"""Return the lines of an explanation, wrapped to a width, as pairs of the name of a colour and the line.
+
+    A failure that is `excused` is a known issue, and has its colour.
 
     >>> toned("FAIL (missing): …\n  step  input")
     [('fail', 'FAIL (missing): …'), ('', '  step  input')]
     """
     tones = ((next((tone for tone, line in TONES if line.match(each)), ""), each) for each in told.split("\n"))
-    return [(tone, part) for tone, line in tones for part in wrapped(line, width)]
+    return [
+        ("known" if excused and tone == "fail" else tone, part) for tone, line in tones for part in wrapped(line, width)
+    ]
 
 
 def _coloured(found: ReportedFailure, width: int, where: str, *, excused: bool) -> Markup:
     seen = f"\n  its bytes:       {found.bytes}" if found.bytes else ""
     said = explanation(Verdict("fail", found.failure), found.events, width) + seen
-    told = toned(as_known(said) if excused else said, width)
-    tones = {"fail": "known"} if excused else {}
-    shown = (tag("span", f"{each}\n", class_=tones.get(tone, tone)) if tone else f"{each}\n" for tone, each in told)
+    told = toned(as_known(said) if excused else said, width, excused=excused)
+    shown = (tag("span", f"{each}\n", class_=tone) if tone else f"{each}\n" for tone, each in told)
     label = f"failure {address(Path(found.file))} in words"
     return tag("pre", *shown, class_=where, tabindex=0, role="region", aria_label=label)
 

@@ -20,7 +20,7 @@ from otf.campaign.settings import UNLIMITED, Workers
 from otf.campaign.summary import callback
 from otf.cli.summary import SummaryPrinter
 from otf.cli.tools.live import CLIENTS, LivePage, live
-from otf.cli.tools.live_figures import LAST, POINTS, LiveFigures
+from otf.cli.tools.live_figures import ENDED, LAST, POINTS, LiveFigures
 from otf.core import Model, Oracle, View
 from otf.errors import UsageError
 from otf.models.coffee import bench, coffee
@@ -399,6 +399,22 @@ def test_nothing_is_judged_before_a_path_has_ended(campaign: Campaign) -> None:
     campaign.summary.add(result())
     watching.path(result(), campaign.summary)
     assert (watching.state()["ruling"], "reach" in watching.state()["now"]) == ("pass", False)
+
+
+def test_while_the_report_is_written_nothing_runs(campaign: Campaign, tmp_path: Path) -> None:
+    """Of long paths that takes minutes: the page says so, and its time stands still."""
+    page = LivePage(campaign, "coffee", tmp_path / "page.html")
+    campaign.summary.parts.seconds["paths"] = 2.5
+    seen: list[dict[str, Any]] = []
+
+    def report() -> str:
+        text = (tmp_path / "page.html").read_text(encoding="utf-8")
+        seen.append(json.loads(re.findall(r'id="live-data">(.*?)</script>', text)[0]))
+        return "the report"
+
+    page.end(report)
+    [shown] = seen
+    assert (shown["now"], shown["seconds"], shown["done"]) == (ENDED, 2.5, False)
 
 
 def test_states_that_workers_met(tmp_path: Path) -> None:

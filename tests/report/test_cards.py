@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from otf.campaign import Campaign, Listener, Settings
 from otf.cli.output import _STYLES  # pyright: ignore[reportPrivateUsage] -- the colours of the terminal
-from otf.report import ReportedFailure
-from otf.report.failures import TONES, failures
+from otf.cli.tools.live_figures import LiveFigures
+from otf.models.coffee import bench
+from otf.report import ReportedFailure, page
+from otf.report.failures import TONES, as_known, failures, toned
+from otf.report.live import live_page
 from otf.trace.explain import explanation
 from otf.trace.verdict import Verdict
 from tests.cli.command import otf
@@ -160,6 +164,21 @@ axe.run(document, { resultTypes: ["violations"], rules: { "label-content-name-mi
 """
 
 
+def _several(out: Path) -> None:
+    """A live page and a report, each with a failure and a known issue."""
+    words = explanation(Verdict("fail", failure()), EVENTS)
+    lines = {"wrong": toned(words), "known issue": toned(as_known(words), excused=True)}
+    told = [{"what": what, "of": "1 path", "story": [each] * 2, "commands": []} for what, each in lines.items()]
+    figures = LiveFigures(Campaign(bench(), Settings(out=out / "other")), Listener())
+    state = {**figures.state(), "failures": told}
+    (out / "several.html").write_text(live_page("coffee", state), encoding="utf-8")
+    made = gathered(found=ReportedFailure(failure(), "path-1.jsonl", 2, EVENTS))
+    made.known_issues = ("it is loud",)
+    made.excuse("it is loud", ReportedFailure(failure(), "path-2.jsonl", 2, EVENTS))
+    text = page(made).replace("<details>", "<details open>")
+    (out / "known.html").write_text(text, encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def pages(report: Path) -> Mapping[str, tuple[Path, str]]:
     """Each kind of page, and where in it."""
@@ -168,12 +187,13 @@ def pages(report: Path) -> Mapping[str, tuple[Path, str]]:
     assert otf("compare", out, out, "--page", out / "compare.html").status == 0
     run = ("run", "coffee", "--seed", 1, "--traces", 1, "--steps", 5, "--no-saved", "--keep", "failures")
     otf(*run, "--out", out.parent / "other", "--page", out / "live.html")
-    pages = {each: (out / f"{each}.html", "") for each in ("report", "explore", "compare", "live")}
+    _several(out)
+    pages = {each: (out / f"{each}.html", "") for each in ("report", "explore", "compare", "live", "several", "known")}
     return {**pages, "explore": (out / "explore.html", "#state-2/2.1.1.1"), "viewer": (report, "#path-1.strict.shrunk")}
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("kind", ["report", "viewer", "explore", "compare", "live"])
+@pytest.mark.parametrize("kind", ["report", "viewer", "explore", "compare", "live", "several", "known"])
 def test_axe_finds_nothing(seen: Browser, pages: Mapping[str, tuple[Path, str]], kind: str, *, dark: bool) -> None:
     """Labels, order of headings, contrast, roles: as the common checker of accessibility sees them."""
     axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")

@@ -64,11 +64,13 @@ class LivePage:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
+        self._figures.ended = True
+        if self._file is not None:  # to judge long paths again takes minutes
+            write_page(self._file, live_page(self._title, self._figures.state()))
         try:
             text = report()
         except OtfError:  # no trace was kept
-            seconds = self._campaign.summary.result.seconds
-            text = live_page(self._title, {**self._figures.state(), "done": True, "seconds": seconds})
+            text = live_page(self._title, {**self._figures.state(), "done": True})
         if self._file is not None:
             write_page(self._file, text)
             return

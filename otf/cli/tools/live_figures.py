@@ -31,6 +31,7 @@ KINDS: Final = 50  # failures
 RUNNING: Final = 4  # paths to name
 LAST: Final = 8  # events of a path under way
 WIDE: Final = 200  # characters of such an event
+ENDED: Final = "the campaign has ended, and its report is being written"
 
 
 class NextCommands(Protocol):
@@ -64,6 +65,7 @@ class LiveFigures(Listener):
         self._now = ""
         self._growth: list[tuple[int, int]] = [(0, 0)]
         self._states = 0
+        self.ended: bool = False
         self.done: bool = False
         self._enabled = inner.enabled if callback(inner, "enabled", 0) else None
         # the last events of each path under way, and of the last that ended
@@ -162,7 +164,8 @@ class LiveFigures(Listener):
         """Return the figures as JSON data; another thread may call it."""
         summary, settings = self._campaign.summary, self._campaign.settings
         result = summary.result
-        steps, seconds = self.steps, monotonic() - self._began + self._campaign.spent
+        steps = self.steps
+        seconds = result.seconds if self.ended else monotonic() - self._began + self._campaign.spent
         nodes = () if self._view is None else self._view.nodes
         groups, ended = list(summary.failures.values()), bool(summary.paths or summary.failures)
         issues = [each for each in summary.known_issues if each.count]
@@ -177,14 +180,14 @@ class LiveFigures(Listener):
             "steps": steps,
             "rate": steps / seconds if seconds else 0.0,
             "seconds": seconds,
-            "left": None if self._now else self._left(seconds),
+            "left": None if self._now or self.ended else self._left(seconds),
             "met": met if met or not summary.steps else None,
             "states": self._states if met <= self._states else 0,
             "failed": result.failed,
             "kinds": len(groups),
             "known": len(result.seen_issues),
             "undecided": len(summary.inconclusive),
-            "now": self._now or self._running(),
+            "now": ENDED if self.ended else self._now or self._running(),
             "events": self._last(),
             "possible": [show(node.value) for node in nodes[:SHOWN]],
             # the newest first: it is the one that is open
@@ -206,8 +209,8 @@ class LiveFigures(Listener):
         # made once for each run: the text of a failure costs more than all figures
         if key not in self._shown or self._shown[key][0] is not shown:
             failure = shown.verdict.failure
-            words = as_known if says else str
-            told = [toned(words(explanation(shown.verdict, shown.events, wide)), wide) for wide in (SCREEN, PHONE)]
+            said = [(explanation(shown.verdict, shown.events, wide), wide) for wide in (SCREEN, PHONE)]
+            told = [toned(as_known(each) if says else each, wide, excused=bool(says)) for each, wide in said]
             does = list(self._commands.commands(group)) if self._commands else []
             what = says or (title(failure) if failure else str(group.signature))
             self._shown[key] = shown, {"what": what, "story": told, "commands": does}
