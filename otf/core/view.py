@@ -22,7 +22,7 @@ UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
 """The notes of a view about an input: nothing yet, or whether the model specifies the input."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
-"""The inputs that otf sends: those specified in all possible states, in any of them, all, or both by chance."""
+"""The inputs that otf sends: those specified in all possible states, in any of them, all, or a random mix."""
 
 
 class Reach(NamedTuple):

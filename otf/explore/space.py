@@ -58,7 +58,11 @@ class Space:
 
 def space(model: Model, most: int = MOST, pairs: int = PAIRS) -> Space:
     """Return the reachable states and transitions of a model, nearest first, up to `most` states and some `pairs`."""
-    said: Said = cache(lambda each: show(each.value))
+
+    @cache
+    def said(each: Symbol) -> str:
+        return show(each.value)
+
     first = model.initial
     found = Space(first.key, {first.key: said(first)}, {first.key: first.value})
     queue = deque([model.initial])
