@@ -25,6 +25,7 @@ WHOLE: Final = ContextVar("whole", default=False)
 _GENERATED: Final = (dataclasses.__file__, reprlib.__file__)
 _MEMBERS: Final = {Enum.__repr__, Flag.__repr__}  # not a `repr` of the user
 _PLAIN: Final = {str, int, bool, float, bytes, type(None)}
+_CUT: Final = re.compile(r"… \(([\d,]+) characters\)(?: on \w+)?\Z")
 _PORT: Final = re.compile(r"(?<=[)\]}'\"]) on [^\W\d]\w*\Z")
 _BRACKETS: Final[Mapping[type, tuple[str, str]]] = {
     tuple: ("(", ")"),
@@ -81,17 +82,17 @@ def plain(text: str, kept: str = "") -> str:
 def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text cut at a length, with a remark how long it was; if `WHOLE` says so, it stays whole.
 
-    A port named at the end of the text stays.
+    A port named at the end of the text stays, and so does the length of a text that was cut before.
 
     >>> shortened("x" * 99, 20), shortened("short")
     ('xxx… (99 characters)', 'short')
     """
     if len(text) <= longest or WHOLE.get():
         return text
-    port = _PORT.search(text)
-    length = f"… ({len(text):,} characters){port[0] if port else ''}"
+    port, cut = _PORT.search(text), _CUT.search(text)
+    length = f"… ({cut[1] if cut else f'{len(text):,}'} characters){port[0] if port else ''}"
     room = longest - len(length)
-    return text[:room] + length if room > 0 else text[: longest - 1] + "…"
+    return text[:room].rstrip("…") + length if room > 0 else text[: longest - 1] + "…"
 
 
 def as_text(value: object, read: Callable[[object], str] = str) -> str:

@@ -275,8 +275,9 @@ def test_a_timer_that_goes_on_after_an_input_was_not_ended_by_it(beats: float, l
         timers=[start("beat", 0.36, 0.5)],
     )
     monitor = Monitor(Oracle(Model(model), timing=Timing(0.0, latency, latency)))
-    came = sorted([Seen("beat", "sut", beats), _answer(0.61)], key=lambda each: each.at)
-    for event in (Stalled(0.2, 0.55), Sent("in", "sut", 0.6 - latency), *came, Sent("in", "sut", 0.7), _answer(0.7)):
+    came: list[Event] = [Seen("beat", "sut", beats), _answer(0.61)]
+    came = [Stalled(0.2, 0.55), Sent("in", "sut", 0.6 - latency), *sorted(came, key=lambda each: each.at)]
+    for event in (*came, Sent("in", "sut", 0.7), _answer(0.7)):
         monitor.tell(event)
     verdict = monitor.end()
     assert (verdict.outcome, verdict.judged.unheard) == ("pass", ())

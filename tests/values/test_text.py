@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otf.values import became, changes, show, showing
+from otf.values.text import shortened
 
 
 class Speaks:
@@ -90,6 +91,14 @@ def test_what_is_too_long_ends_in_an_ellipsis() -> None:
     assert show("x" * 50, longest=12) == "'xxxxxxxxxx…"
     assert show("x" * 1000).endswith("xx… (1,002 characters)")
     assert len(show("x" * 1000)) == len(show(tuple(range(1000)))) == 300
+
+
+@pytest.mark.parametrize("port", ["", " on ann"])
+def test_a_text_that_is_cut_again_keeps_its_length(port: str) -> None:
+    """A failure keeps 4,000 characters of a long message, and its title fewer: both say how long the message was."""
+    cut = shortened(show("x" * 10_000) + port, 60)
+    assert cut.endswith(f"x… (10,002 characters){port}")
+    assert len(cut) == 60
 
 
 @dataclass(frozen=True)
