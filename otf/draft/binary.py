@@ -18,6 +18,13 @@ from otf.draft.kinds import MOST_KINDS, FieldGuess, MessageKind, Parsed, class_n
 ENOUGH: Final = 3
 """How many different messages a length, a counter or a checksum must fit."""
 
+CARRIES: Final = 2
+"""How often the higher byte of a number must change before two bytes count as one number."""
+
+LITTLE: Final = (
+    0x60  # by which a number with a carry changes; of two independent bytes, 7 % of the changes are as little
+)
+
 _TAGS_WITHIN: Final = 8
 _TRIED: Final = 500
 _LONGEST: Final = 16
@@ -92,7 +99,7 @@ def _layouts(frames: Sequence[bytes]) -> Layouts:
 def _tells_apart(frames: Sequence[bytes], at: int, length: range) -> bool:
     """Return whether a byte has few recurring values, and is the first to vary or determines the message size."""
     values = {data[at] for data in frames}
-    if not 1 < len(values) <= min(MOST_KINDS, len(frames) // 2):
+    if not 1 < len(values) <= min(MOST_KINDS, len(frames) // 2) or _carries(frames, at, "u16be"):
         return False
     if all(_spread(frames, before) == 1 for before in range(at) if before not in length):
         return True
@@ -173,11 +180,20 @@ def _part(frames: Sequence[bytes], layouts: Layouts, at: int, end: int) -> ByteP
     if alike > at:
         return _constant(frames[0][at:alike], at, is_tag=at == layouts.tag)
     varied = _run(frames, layouts, at, end, constant=False)
-    # numbers are usually aligned to their size
+    if carried := next((code for code in _NUMBERS[2] if varied - at > 1 and _carries(frames, at, code)), ""):
+        return _number(at, at + 2, f"byte{at}", carried, "  # guess: one number, whose bytes change together")
+    # other numbers are usually aligned to their size
     width = next(size for size in (4, 2, 1) if size <= varied - at and at % size == 0)
     codes = _NUMBERS[width]
     code = codes[0] if len(codes) == 1 or _spread(frames, at) <= _spread(frames, at + width - 1) else codes[1]
     return _number(at, at + width, f"byte{at}", code, "" if width == 1 else "  # guess: one number")
+
+
+def _carries(frames: Sequence[bytes], at: int, code: str) -> bool:
+    """Return whether two bytes are one number: where the higher byte changes, the number changes by little."""
+    numbers = [int.from_bytes(data[at : at + 2], _order(code)) for data in frames]
+    steps = [abs(after - before) for before, after in pairwise(numbers) if before >> 8 != after >> 8]
+    return len(steps) >= CARRIES and max(steps) < LITTLE
 
 
 def _run(frames: Sequence[bytes], layouts: Layouts, at: int, end: int, *, constant: bool) -> int:

@@ -78,6 +78,7 @@ class Draft:
         yield f'"""{self.name}: a draft that `otf new` made from a recording. Read it: every "guess" may be wrong.'
         yield from ("", "Replace each guess by what you know, and run it again:", "")
         yield f"  otf run {self.name}.py    tests the system at its address: see `bench`"
+        yield from ("", "Until then, a PASS says no more than that the system answers as it did in the recording.")
         yield from ([""] if self.notes else [])
         yield from (f"Of the recording, {note}." for note in self.notes)
         yield '"""'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,20 @@ def test_bytes_become_constants_counters_lengths_and_checksums() -> None:
     assert "counter: Annotated[int, u8]  # guess: it grew by 1 from message to message" in text
     assert "data: Annotated[bytes, raw(rest)]" in text
     assert 'def bench(url: str = "udp://127.0.0.1:7000")' in text
+
+
+def test_two_bytes_that_change_together_are_one_number() -> None:
+    """Also behind one byte, where no number of two bytes is aligned; bytes that change by themselves stay two."""
+
+    def fields(*values: tuple[int, int]) -> list[tuple[str, str]]:
+        found = text_of(datagrams(*(each for pair in values for each in ((True, b"R"), (False, bytes([7, *pair]))))))
+        return re.findall(r"byte\d: Annotated\[int, (.*)\]  # guess.*|byte\d: Annotated\[int, (u8)\]", found)
+
+    rising = [divmod(number, 256) for number in (250, 255, 260, 300, 511, 514, 490)]
+    assert [code for code, _ in fields(*rising)] == ["u16be"]
+    assert [code for code, _ in fields(*((low, high) for high, low in rising))] == ["u16le"]
+    apart = [(1, 3), (20, 90), (2, 4), (41, 200), (3, 9), (33, 250), (17, 7)]
+    assert [code for _, code in fields(*apart)] == ["u8", "u8"]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,10 @@ def _draft(wishes: NewCommand) -> int:
     say(f"{file}: a draft of {draft.url or 'the recorded system'}; kinds of messages: {inputs} in, {outputs} out")
     for note in draft.notes:
         say(f"  of the recording:  {note}")
-    say("  read it first:     every guess in it may be wrong")
+    say(
+        "  read it first:     every guess in it may be wrong; until you have replaced them, a PASS proves only that the"
+    )
+    say("                     system answers as it did in the recording")
     say(f"  run it:            otf run {file}")
     say(f"  walk through it:   otf step {file}")
     return PASS
