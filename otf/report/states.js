@@ -353,7 +353,7 @@
   };
 
   // --- the page
-  // where a run failed is what a reader looks for
+  // where a path failed is what a reader looks for
   const start = data.failed && data.failed.length ? data.failed[0][0] : 0;
   // the walk: transitions from the initial state to `here`
   let bare = 0; // arrows of the drawing without words
@@ -381,7 +381,7 @@
   const all = make("button", { type: "button", click: () => pick(null) }, "all states");
   const kept = {
     ...data.marks,
-    "a run failed": [...new Set((data.failed || []).map(([state]) => state))],
+    "a path failed": [...new Set((data.failed || []).map(([state]) => state))],
     "not visited": visited ? [...data.states.keys()].filter((state) => !visited.has(state)) : [],
     "the outputs decide what follows": [...new Set(data.source.filter((_, arc) => data.target[arc] === -1))],
     ...Object.fromEntries((data.whole ? closedParts() : []).slice(0, NEAR).map((part) => [`no way out, from state ${part[0]} on`, part])),
@@ -438,7 +438,7 @@
   const row = (kind, ...cells) => make("tr", { class: kind }, cells.map((cell) => make("td", {}, cell)));
   const describe = () => {
     const before = walk.length ? data.source[walk.at(-1)] : -1;
-    const marks = [here === 0 ? "initial" : "", visited ? (visited.has(here) ? "visited" : "not visited") : "", (data.failed || []).some(([state]) => state === here) ? "a run failed here" : "", ...Object.entries(data.marks).filter(([, states]) => states.includes(here)).map(([word]) => word)];
+    const marks = [here === 0 ? "initial" : "", visited ? (visited.has(here) ? "visited" : "not visited") : "", (data.failed || []).some(([state]) => state === here) ? "a path failed here" : "", ...Object.entries(data.marks).filter(([, states]) => states.includes(here)).map(([word]) => word)];
     const shown = fields(here).map((field) => {
       const differs = before >= 0 && number(before, field) !== number(here, field);
       return row(differs ? "changed" : "", data.fields[field] || "state", make("code", {}, value(here, field)), differs ? `was ${value(before, field)}` : "");

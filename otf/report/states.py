@@ -147,7 +147,8 @@ def model_page(
         if whole > most
     ]
     note = f" The nearest {' and '.join(some)} are in this page." if some else ""
-    bound = "" if graph.whole else f" Not whole: {', '.join(graph.cuts) or 'some outputs decide the next state'}."
+    cut = f"cut at {counted(len(graph.edge), 'state')} by {', '.join(graph.cuts)}" * bool(graph.edge)
+    bound = "" if graph.whole else f" Not whole: {cut or 'some outputs decide the next state'}."
     top = tag(
         "header",
         tag("a", "to the content", href="#content", class_="skip"),
