@@ -76,7 +76,7 @@ PICTURES: Final[Mapping[str, Shown]] = {
 
 RUNS: Final = (
     *("session_device", "ecu", "bootloader", "modbus", "elm327", "supply", "microbit", "uboot", "coap", "tftp", "dns"),
-    *("http", "tickets", "irc", "jobs", "redis", "memcached", "mqtt", "chat", "smtp", "ssh", "gtp", "uci"),
+    *("http", "websocket", "tickets", "irc", "jobs", "redis", "memcached", "mqtt", "chat", "smtp", "ssh", "gtp", "uci"),
 )
 DRAWN: Final = 20  # runs of each, of which the one with the most different events is shown
 STEPS: Final = 5

@@ -4,4 +4,12 @@ new MutationObserver(() => {
   for (const each of document.querySelectorAll(".md-code__nav:not([role])")) each.setAttribute("role", "none");
 }).observe(document.body, { childList: true, subtree: true });
 // What scrolls is scrolled by keys, too.
-for (const each of document.querySelectorAll("pre > code")) if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+const SCROLLING = "pre > code, .drawing, .md-typeset__table";
+function reached() {
+  for (const each of document.querySelectorAll(SCROLLING)) {
+    if (each.scrollWidth > each.clientWidth) each.tabIndex = 0;
+    else each.removeAttribute("tabindex");
+  }
+}
+addEventListener("load", reached);
+addEventListener("resize", reached);

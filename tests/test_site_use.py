@@ -256,6 +256,17 @@ def test_the_first_page_plays(site: Path, tmp_path: Path) -> None:
 
 @needs_browser
 @pytest.mark.real
+def test_the_site_follows_the_system(site: Path, tmp_path: Path) -> None:
+    """A reader whose system turns dark after the first visit sees the pages dark, and light again afterwards."""
+    with browser(tmp_path / "profile") as seen:
+        for dark, scheme in [(False, "default"), (True, "slate"), (False, "default")]:
+            seen.size(1280, dark=dark)
+            seen.open(site / "questions.html")
+            assert seen.ask("document.body.getAttribute('data-md-color-scheme')") == scheme
+
+
+@needs_browser
+@pytest.mark.real
 def test_drawings_follow_the_page(site: Path, tmp_path: Path) -> None:
     """In the dark the gallery's texts are bright, and each state and arrow names itself when the pointer is over it."""
     with browser(tmp_path / "profile") as seen:
@@ -280,6 +291,21 @@ def test_axe_finds_nothing_on_the_first_page(site: Path, tmp_path: Path, *, dark
         seen.ask("document.getAnimations().forEach(each => each.finish())")
         seen.ask((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8") + "; true")
         assert seen.ask(AXE) == []
+
+
+@needs_browser
+@pytest.mark.real
+@pytest.mark.parametrize("page", ["tutorial.html", "gallery.html", "findings.html"])
+def test_what_scrolls_is_scrolled_by_keys(site: Path, tmp_path: Path, page: str) -> None:
+    """On a phone, keys reach each block of code, drawing and table that is wider than its frame."""
+    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
+    with browser(tmp_path / "profile") as seen:
+        seen.size(390)
+        seen.open(site / page, drawn="document.querySelector('[tabindex=\"0\"]')")
+        seen.ask((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8") + "; true")
+        rule = '{ runOnly: ["scrollable-region-focusable"] }'
+        found = f"axe.run({rule}).then(all => all.violations.flatMap(each => each.nodes.map(node => node.html)))"
+        assert seen.ask(found) == []
 
 
 FOUND = """(() => {

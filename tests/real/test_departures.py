@@ -1,10 +1,12 @@
 """Where real systems depart from their standards: `docs/findings.md` tells of each; here it is seen again."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.defects.packets import main
 from otf.cli.benches import load
 from tests.real.needs import decided, needs, needs_module
 
@@ -58,3 +60,15 @@ def test_a_known_departure_shows(name: str, also: str, tmp_path: Path) -> None:
         if summary.known_issues[-1].count:
             return
     pytest.fail(f"five campaigns passed, and none showed {also!r}")
+
+
+@pytest.mark.real
+@needs("mosquitto")
+@pytest.mark.parametrize("script", ["second", "quota"])
+def test_packets_show_a_departure(
+    script: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Fixed packets, one after the other, show what a campaign seldom meets."""
+    monkeypatch.setattr(sys, "argv", ["packets", script])
+    main()
+    assert capsys.readouterr().out.endswith("mosquitto departs\n")
