@@ -22,7 +22,13 @@ class OtfError(Exception):
 
 
 class UsageError(OtfError):
-    """A call is wrong: it has an unknown name, an impossible value, or a folder that does not exist."""
+    """A call is wrong: it has an unknown name, an impossible value, or a folder that does not exist.
+
+    >>> from otf import Settings
+    >>> Settings(out="out", steps=0)
+    Traceback (most recent call last):
+    otf.errors.UsageError: steps=0: at least 1 is needed
+    """
 
 
 class WriteError(UsageError):
@@ -30,7 +36,18 @@ class WriteError(UsageError):
 
 
 class ModelError(OtfError):
-    """The model is broken: for instance, it raised an exception, or `step` yielded something other than transitions."""
+    """The model is broken: for instance, it raised an exception, or `step` yielded something other than transitions.
+
+    >>> from otf import Spec
+    >>> from otf.explore import explore
+    >>> def step(state: int, inp: str):
+    ...     yield "done"
+    >>> try:
+    ...     explore(Spec(step, 0, ["press"]))
+    ... except ModelError as error:
+    ...     print(str(error).splitlines()[0])
+    step(0, 'press'): it gave 'done', which is not a transition; write goto(state, output, …)
+    """
 
 
 class TraceError(OtfError):
@@ -38,11 +55,37 @@ class TraceError(OtfError):
 
 
 class CodecError(OtfError):
-    """A codec cannot encode a value or decode bytes; bytes that `decode` rejects become an `Undecodable` output."""
+    """A codec cannot encode a value or decode bytes; bytes that `decode` rejects become an `Undecodable` output.
+
+    A codec of your own raises it, too:
+
+    >>> def decode(data: bytes) -> int:
+    ...     if not data.isdigit():
+    ...         raise CodecError(f"{data!r} is not a number")
+    ...     return int(data)
+    >>> decode(b"7")
+    7
+    >>> decode(b"seven")
+    Traceback (most recent call last):
+    otf.errors.CodecError: b'seven' is not a number
+    """
 
 
 class ContactError(OtfError):
-    """otf cannot start or reach the system under test, or the system died before it was ready."""
+    """otf cannot start or reach the system under test, or the system died before it was ready.
+
+    A function that starts a system raises it, too:
+
+    >>> import shutil
+    >>> def server() -> str:
+    ...     path = shutil.which("no-such-server")
+    ...     if path is None:
+    ...         raise ContactError("no-such-server is not installed")
+    ...     return path
+    >>> server()
+    Traceback (most recent call last):
+    otf.errors.ContactError: no-such-server is not installed
+    """
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 
