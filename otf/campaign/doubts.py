@@ -33,6 +33,7 @@ from otf.trace.title import title
 from otf.trace.verdict import Failure, Verdict
 
 TRIES: Final = 3  # strict re-runs; if none of them fails, the failure does not count
+AFTER: Final = 3  # outputs after a failure that a reason tells: a heartbeat would be in each of them
 ONCE: Final = "seen once: there was no time to drive the whole path again, and no delay explains it"
 OVER: Final = "the time of the campaign was over before it was seen again"
 
@@ -110,7 +111,8 @@ def doubtful_result(failing: PathResult, why: str, *, over: bool = False, certai
         return replace(failing, verdict=replace(failing.verdict, failure=replace(failure, note=note)))
     # a restarted system says so only once, and its text is the only trace of that
     after = [line for line in failure.note.splitlines() if line.startswith("afterwards")]
-    why = "; ".join([why, f"seen: {failure.seen}", *after])
+    more = [f"… {len(after) - AFTER} more"] if len(after) > AFTER else []
+    why = "; ".join([why, f"seen: {failure.seen}", *after[:AFTER], *more])
     return replace(failing, verdict=Verdict("inconclusive", why=why), events=())
 
 

@@ -297,6 +297,6 @@ def _after(group: FailureGroup) -> str:
     steps, shrunk = f"after {counted(group.first.steps, 'step')}", group.shrunk
     if shrunk is None:
         return f"{steps}, not shrunk: {group.unshrunk}" if group.unshrunk else steps
-    if not shrunk.before:
+    if not shrunk.before or not (shrunk.transitions or shrunk.minimal):
         return steps
     return f"{steps}, shrunk to {shrunk.steps} (by sending {counted(shrunk.transitions, 'input')})"

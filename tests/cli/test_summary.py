@@ -60,6 +60,10 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
             "the search was stopped early, since it was interrupted: fewer steps may be enough\n",
         ),
         (
+            replace(SHRUNK, transitions=0, minimal=False, ended="the time of 4 s was used up"),
+            "first after 9 steps\n",
+        ),
+        (
             replace(SHRUNK, rate=0.0, before=0.0, tried=10),
             "after 9 steps\nit did not recur in 10 later runs of the same inputs: it depends on chance or on timing\n",
         ),
