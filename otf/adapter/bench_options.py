@@ -142,6 +142,8 @@ def values_refused(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}={given!r}: {_meant(str(given), WORDS[name])}"
         if name in KINDS and given is not None and not isinstance(given, KINDS[name][0]):
             yield f"{name}={show(given)}: {KINDS[name][1]} is needed"
+    if options.get("codec") is not None:
+        yield from codec_refused(options["codec"])
     yield from _issues_refused(options.get("known_issues", ()))
 
 

@@ -302,6 +302,7 @@ def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any]
     [
         ((SPEC, print), {"retries": 2}, "there is no option retries=; it has busy, codec, foreign, "),
         ((SPEC, print), {"ports": {}}, "there is no option ports=; it has busy, codec, "),
+        ((SPEC, lambda: print), {"codec": Still()}, "has no types, port, encode, decode; use otf.lines(…), or write"),
         (("spec", print), {}, "'spec' is not a Spec; write Spec(step, initial=…, inputs=[…])"),
         ((SPEC, 7), {}, "7 cannot be called; give a function that makes the system: lambda: Machine().step"),
         (
