@@ -172,42 +172,66 @@ class WsOpen:
 
 @dataclass(frozen=True, slots=True)
 class WsOpened:
-    """The answer to `WsOpen`: its `status` is 101 if the system has opened the WebSocket."""
+    """The answer to `WsOpen`: its `status` is 101 if the system has opened the WebSocket.
+
+    >>> WebSocketCodec().decode("", bytes([0]) + b"101")
+    WsOpened(status=101)
+    """
 
     status: int = 101
 
 
 @dataclass(frozen=True, slots=True)
 class WsText:
-    """A WebSocket message with a `text`."""
+    """A WebSocket message with a `text`.
+
+    >>> WebSocketCodec().decode("", bytes([1]) + b"hi")
+    WsText(text='hi')
+    """
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WsBytes:
-    """A WebSocket message with bytes as its `data`."""
+    """A WebSocket message with bytes as its `data`.
+
+    >>> WebSocketCodec().decode("", bytes([2]) + b"hi")
+    WsBytes(data=b'hi')
+    """
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class WsPing:
-    """A WebSocket ping with its `data`; the system must return the same bytes in a `WsPong`."""
+    """A WebSocket ping with its `data`; the system must return the same bytes in a `WsPong`.
+
+    >>> WebSocketCodec().decode("", bytes([9]) + b"a")
+    WsPing(data=b'a')
+    """
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsPong:
-    """The answer to a WebSocket ping, with the `data` of the ping."""
+    """The answer to a WebSocket ping, with the `data` of the ping.
+
+    >>> WebSocketCodec().decode("", bytes([10]) + b"a")
+    WsPong(data=b'a')
+    """
 
     data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WsClose:
-    """The message that closes a WebSocket, or confirms the closing, with a `reason` and a `code` (0 for none)."""
+    """The message that closes a WebSocket, or confirms the closing, with a `reason` and a `code` (0 for none).
+
+    >>> WebSocketCodec().decode("", bytes([8, 3, 232]) + b"bye")
+    WsClose(code=1000, reason='bye')
+    """
 
     code: int = 1000
     reason: str = ""
