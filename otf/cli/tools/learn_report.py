@@ -30,7 +30,7 @@ def line(pupil: Pupil) -> str:
     """Return the progress of learning, in a line."""
     best, sent = pupil.learning.best, pupil.driver.inputs_sent
     if best is None:
-        return f"learning: {counted(sent, 'input')}"
+        return f"learning: {counted(sent, 'input')}{_differed(pupil)}"
     suite = best.progress
     if pupil.learning.since is not None:
         left = _deepest(pupil)
