@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from otf.cli.catalogue import BENCHES, TIMES, ListedBench, completion_script, installed, listed, sources
 from otf.cli.commands import SHELLS, CompletionCommand, ListCommand
 from otf.cli.output import document, say, warn
-from otf.errors import PASS, OtfError, UsageError
+from otf.errors import PASS, OtfError, UsageError, choose
 from otf.strategy.names import SAYS
 
 
@@ -35,7 +35,9 @@ def listing(asked: ListCommand) -> int:
 def completion(asked: CompletionCommand) -> int:
     """Do what the command asks; return the exit status."""
     if asked.shell not in SHELLS:
-        raise UsageError(f"{asked.shell}: there is no script for this shell; there are scripts for {', '.join(SHELLS)}")
+        raise UsageError(
+            f"{asked.shell}: there is no script for this shell; {choose(asked.shell, SHELLS, 'there are scripts for')}"
+        )
     say(completion_script(asked.shell))
     return PASS
 

@@ -25,6 +25,8 @@ def report_misuse(error: typer.TyperException, *, as_json: bool) -> int:
         given = str(_MEANT.get(wrong.option_name, wrong.option_name)).strip("-")
         close = get_close_matches(given, [*_MEANT.values(), *(each.strip("-") for each in found)], n=1)
         wrong.possibilities = [f"--{each}" for each in close]
+    if wrong.message.startswith("Got unexpected extra argument"):
+        wrong.message += "; leave it out, or put it in quotes with what is before it; a bench of a file is FILE:NAME"
     if not wrong.message and getattr(getattr(wrong, "param", None), "metavar", "") in {"TRACE", "TRACE..."}:
         wrong.message = "`otf run` writes traces to its --out folder, without that to one in otf-runs/."
     shown = re.match(r"'(.*)' is not one of ", wrong.message)

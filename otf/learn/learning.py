@@ -11,7 +11,7 @@ from itertools import accumulate, islice
 from random import Random
 from typing import Any, Final, TypeAlias
 
-from otf.errors import UsageError
+from otf.errors import UsageError, choose
 from otf.learn.answers import CLOSED, ENOUGH, MOST, AnswerTree, Parted
 from otf.learn.equivalence import SuiteProgress, SuiteWords
 from otf.suite.machine import NumberedMachine, Word, minimise
@@ -267,7 +267,7 @@ def as_learnt(automaton: Any) -> LearntMachine:  # noqa: ANN401 -- AALpy has no 
 def _algorithm(name: str) -> Callable[..., Any]:
     """Return an algorithm of AALpy. Raises UsageError."""
     if name not in ALGORITHMS:
-        raise UsageError(f"there is no algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
+        raise UsageError(f"there is no algorithm {name!r}; {choose(name, ALGORITHMS, 'there are')}")
     if find_spec("aalpy") is None:
         raise UsageError("learning needs AALpy: pip install 'otf[learn]'")
     made: Any = import_module("aalpy.learning_algs")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from otf.errors import TraceError, UsageError
+from otf.errors import TraceError, UsageError, near
 from otf.offline.canlogs import asc, blf, candump
 from otf.offline.entries import LogEntry
 from otf.offline.tables import script, table
@@ -109,7 +109,8 @@ def named(word: str) -> tuple[str, str]:
     name, _, option = word.partition(":")
     name = ALIASES.get(name, name)
     if name not in {*FORMATS, "jsonl"}:
-        raise UsageError(f"--format {show(word)}: there is no such format; there are {_LIST}")
+        hint = f"{near(name, FORMATS)} there are {_LIST}".lstrip()
+        raise UsageError(f"--format {show(word)}: there is no such format; {hint}")
     if option and not (name in FORMATS and FORMATS[name].option):
         raise UsageError(f"--format {show(word)}: {name} has no option")
     return name, option

@@ -113,7 +113,7 @@ def test_python_runs_the_package_as_the_command() -> None:
         ),
         (["run", "coffee", "--jobs", "x"], "'x' is not a whole number, such as 10"),
         (["run", "coffee", "--inputs", "some"], "'some' is not one of 'uioco', 'any', 'all', 'mixed'"),
-        (["run", "coffee", "conference"], "Got unexpected extra argument"),
+        (["run", "coffee", "conference"], "Got unexpected extra argument(s) (conference); leave it out, or put it in"),
         (["replay"], "Missing argument 'TRACE...'. `otf run` writes traces to its --out folder"),
         (["shrink"], "Missing argument 'TRACE'. `otf run` writes traces to its --out folder"),
         (["brew"], "No such command 'brew'"),

@@ -142,3 +142,23 @@ def test_a_trace_of_another_bench() -> None:
     otf("run", "coffee", "--traces", 1, "--steps", 5, "--out", "runs", "--no-saved")
     message = failed("replay", "runs/path-0001.jsonl", "--bench", "tickets")
     assert message.endswith("; the trace was recorded with the bench 'coffee'\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ("learn", "coffee", "--algorithm", "lstr"),
+            "there is no algorithm 'lstr'; did you mean lstar? there are kv, ",
+        ),
+        (("completion", "bsh"), "no script for this shell; did you mean bash? there are scripts for bash, zsh, fish"),
+        (
+            ("replay", "x", "--bench", "coffee", "--format", "txt"),
+            "no such format; did you mean text? there are pcap, ",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_value_of_an_option_that_is_nearly_right(words: tuple[str, ...], says: str) -> None:
+    """The one that was meant comes first, then all."""
+    assert says in failed(*words)
