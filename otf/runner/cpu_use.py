@@ -115,5 +115,7 @@ def in_real_time() -> bool:
     loop = asyncio_loop()
     if loop is None:
         trio = sys.modules.get("trio")
-        return trio is not None and type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
+        if trio is None or not trio.lowlevel.in_trio_run():
+            return False
+        return type(trio.lowlevel.current_clock()).__name__ == "SystemClock"
     return type(loop).time is asyncio.BaseEventLoop.time or type(loop).__module__.startswith("uvloop")

@@ -23,7 +23,7 @@ from otf.spec import Elapse, Spec, Transition, goto
 from otf.trace.events import Stalled
 from otf.trace.verdict import Verdict
 from tests.always import always
-from tests.runner.playing import Played, on_function, play, spec, virtually
+from tests.runner.playing import Played, answering, on_function, play, spec, virtually
 
 STALL = 0.4
 
@@ -259,3 +259,14 @@ def test_whether_the_machine_matters() -> None:
     assert not virtually(real)
     assert anyio.run(real, backend="trio")
     assert anyio.run(real, backend="asyncio")
+
+
+def test_a_plan_in_virtual_time_has_no_end() -> None:
+    """Planning takes no virtual time, so a slow machine changes no path; a real system waits half a pause."""
+    patient = lookout.patience(answering(pause=0.0))
+
+    async def over() -> bool:
+        return patient()()
+
+    assert (virtually(over), anyio.run(over)) == (False, True)
+    assert not patient()()
