@@ -34,7 +34,7 @@ _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _VARIABLE: Final = re.compile(r"[^\s,;=<>\[\](){}\"']*\d[^\s,;=<>\[\](){}\"']*|(?<![^\s'\"])[A-F]{2}(?![^\s'\"])")
 
 
-class Place(NamedTuple):
+class NumberPlace(NamedTuple):
     """A word of an answer that may vary: `inp` is the number of the input, `field` "" for a text."""
 
     inp: int
@@ -84,10 +84,10 @@ class Symbols:
         self._several = several
         self._mask = re.compile(mask) if mask else None
         self.outputs: dict[str, PortOutputs] = {SILENT: ()}
-        self.masked: set[Place] = set()
+        self.masked: set[NumberPlace] = set()
         self.counting: dict[tuple[int, str], None] = {}  # the inputs and forms of outputs that count
         self._sent = {number for inp in inputs for number in _NUMBER.findall(show(inp))}
-        self._numbers = defaultdict[Place, set[str]](set)
+        self._numbers = defaultdict[NumberPlace, set[str]](set)
 
     def text(self, outputs: PortOutputs, inp: int = BEFORE) -> str:
         """Return the text of the answer to an input."""
@@ -122,9 +122,9 @@ class Symbols:
         kind, outline, count = form(value), _VARIABLE.sub(MASK, text), len(_VARIABLE.findall(text))
         if self._mask is not None and self._mask.search(value if isinstance(value, str) else show(value)):
             return {WHOLE} if name else {*range(count)}
-        if Place(inp, kind, name, "", WHOLE) in self.masked:
+        if NumberPlace(inp, kind, name, "", WHOLE) in self.masked:
             return {WHOLE}
-        found = {word for word in range(count) if Place(inp, kind, name, outline, word) in self.masked}
+        found = {word for word in range(count) if NumberPlace(inp, kind, name, outline, word) in self.masked}
         return {WHOLE} if name and found and outline == MASK else found
 
     def hidden(self, value: object, inp: int = BEFORE) -> dict[str, str]:
@@ -154,10 +154,10 @@ class Symbols:
             for outline in outlines if len(outlines) == 1 else ():
                 columns = zip(*map(_VARIABLE.findall, seen), strict=True)
                 self.masked |= {
-                    Place(inp, kind, name, outline, at) for at, words in enumerate(columns) if len({*words}) > 1
+                    NumberPlace(inp, kind, name, outline, at) for at, words in enumerate(columns) if len({*words}) > 1
                 }
             if len(outlines) > 1:
-                self.masked.add(Place(inp, kind, name, "", WHOLE))
+                self.masked.add(NumberPlace(inp, kind, name, "", WHOLE))
 
     def mask_counts(self, outputs: PortOutputs, inp: int = BEFORE) -> bool:
         """Mask the numbers of an answer that count without end; return whether there are new ones."""
@@ -213,12 +213,12 @@ def _pattern(text: str, hidden: set[int]) -> Iterator[str]:
     yield _escaped(text[at:])
 
 
-def _numbers(value: object, inp: int) -> Iterator[tuple[Place, str]]:
+def _numbers(value: object, inp: int) -> Iterator[tuple[NumberPlace, str]]:
     """Yield the places of numbers in an output: words of a text, or whole fields."""
     for name, text in texts(value).items():
         for at, word in enumerate(_VARIABLE.findall(text)):
             if _NUMBER.fullmatch(word) and (not name or word == text):
-                yield Place(inp, form(value), name, _VARIABLE.sub(MASK, text), at), word
+                yield NumberPlace(inp, form(value), name, _VARIABLE.sub(MASK, text), at), word
 
 
 def _escaped(text: str) -> str:
