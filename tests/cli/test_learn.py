@@ -491,6 +491,10 @@ def test_progress_names_what_is_under_way(tmp_path: Path) -> None:
     assert line(pupil).endswith("; sending what seems to change nothing")
     best.progress.done, best.progress.total = 1, 2
     assert line(pupil).endswith("; suite for k = 0: 1 of 2")
+    pupil.learning.since = []
+    assert line(pupil).endswith("; looking for more states")
+    pupil.complete = True
+    assert line(pupil).endswith("; measuring timers")
     pupil.learning.since = [(0, 0, 0)]
     assert line(pupil).endswith("; looking for more states, by paths up to 3 inputs, as Button(), Button(), Button()")
     pupil.differed = Parted((0,), {"ok": 2, "busy": 1})

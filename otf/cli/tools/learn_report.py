@@ -51,6 +51,8 @@ def _differed(pupil: Pupil) -> str:
 def _deepest(pupil: Pupil) -> str:
     """Return how deep the search for more states goes: it shows when a system has no finite machine."""
     word = max(pupil.learning.since or (), key=len, default=())
+    if not word:
+        return "measuring timers" if pupil.complete else "looking for more states"
     runs = [(len([*group]), inp) for inp, group in groupby(word)]
     many, inp = max(runs, default=(0, 0))
     shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
