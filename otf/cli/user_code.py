@@ -25,8 +25,7 @@ from typing import Final
 from otf.cli.output import warn
 from otf.cli.unknown_names import further
 from otf.errors import OtfError, UsageError, near
-from otf.values import as_text
-from otf.values.raised import ENGINE, meant
+from otf.values.raised import ENGINE, advised, meant
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
 MANY: Final = 10_000  # names of a folder to compare with a missing one
@@ -100,8 +99,7 @@ def located(name: str, path: Path | None = None) -> Generator[None]:
     except SyntaxError as error:
         raise UsageError(f"{name}{_place(error, path)}: {error.msg}: {(error.text or '').strip()}") from error
     except Exception as error:
-        advice = meant(error) or _module_meant(error)
-        says = f"{type(error).__name__}: {as_text(error)}{advice}{'' if path is None else further(path, error)}"
+        says = advised(error, meant(error) or _module_meant(error)) + ("" if path is None else further(path, error))
         raise UsageError(f"{name}{_line(error, path)}: {says}") from error
 
 

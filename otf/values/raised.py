@@ -36,7 +36,13 @@ def blame(what: str, error: BaseException, function: Callable[..., Any] | None =
     >>> print(blame("the model raised", KeyError("coin")))
     the model raised KeyError: 'coin'
     """
-    return ModelError(f"{what} {describe(error)}{meant(error)}{own_frames(error, function)}")
+    return ModelError(f"{what} {advised(error, meant(error))}{own_frames(error, function)}")
+
+
+def advised(error: BaseException, advice: str) -> str:
+    """Return an error as one line, with advice on a name instead of Python's own, which 3.13 has for keywords."""
+    said = describe(error)
+    return f"{said.partition('. Did you mean')[0]}{advice}" if advice else said
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:

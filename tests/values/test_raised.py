@@ -95,6 +95,7 @@ def users(tmp_path: Path) -> Callable[[str], BaseException]:
 def test_the_name_that_was_meant(users: Callable[[str], BaseException], function: str, hint: str) -> None:
     """Of a class, an attribute, a parameter and an import; none is guessed where none is close."""
     assert meant(users(function)) == hint
+    assert str(blame("it raised", users(function))).lower().count("did you mean") == hint.count("did you mean")
 
 
 def test_only_a_parameter_that_can_be_named_is_suggested(users: Callable[[str], BaseException]) -> None:
