@@ -82,7 +82,7 @@ function openPath(head, path, step, number) {
   if (open?.head !== head) {
     open = { head, path, steps, at, scaled };
     buildViewer();
-    filterSteps(sought);
+    if (sought) filterSteps(sought);
     showTimeline();
     scrollTo(0, 0);
   }
