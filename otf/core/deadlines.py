@@ -213,6 +213,8 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
     if kind in {None, "missing"} and overdue:
         # the output is wrong because another one was due before it
         return _overdue(overdue, min(overdue, key=_end), f"at {at:.3f} s {ABSENT}", late)
+    if kind == "missing":
+        return _unanswered(clock, at)
     output = event.output
     if isinstance(output, Undecodable):
         return NEVER
@@ -233,6 +235,13 @@ def times(model: Model, belief: Belief, event: Event, clock: Clock, kind: Failur
 
 def _overdue(every: Iterable[Due], told: Due, what: str, late: float) -> Untimely:
     return Untimely((_window(told), what), late - max(map(_end, every)), told.timer, _entered(told))
+
+
+def _unanswered(clock: Clock, at: float) -> Untimely:
+    """Return by when the inputs in flight must have been answered: the system works on the last, the answer travels."""
+    sent, due = clock.inputs[0].a, clock.inputs[-1].b + clock.busy + clock.latency
+    words = f"due after the input was sent: between {sent:.3f} s and {due:.3f} s of the run"
+    return Untimely((words, f"at {at:.3f} s {ABSENT}"), at - due)
 
 
 def _entered(due: Due) -> Span | None:

@@ -16,7 +16,7 @@ from otf.core.model import Model
 from otf.core.moves import Moves
 from otf.core.oracle import Oracle
 from otf.core.search import OvergrownError, Search
-from otf.core.timing import Clock, behind
+from otf.core.timing import FOREVER, Clock, behind
 from otf.core.windows import widest
 from otf.errors import ModelError
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled, Taken
@@ -151,7 +151,8 @@ class Explainer:
     def untimely(self, belief: Belief, ledger: Ledger, event: Event) -> FailureKind | None:
         """Return how the time of an output that nothing explains is wrong; None if the time is not the only fault.
 
-        If an output is overdue in every explanation, a later output does not matter: the first one is missing.
+        If an output is overdue in every explanation, a later output does not matter: the first one is missing. So is an
+        answer that every explanation demands, if the output (a heartbeat, for example) would be right before it.
         """
         if not self.by_time or not isinstance(event, (Seen, Closed)):
             return None
@@ -163,7 +164,11 @@ class Explainer:
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
-        return next((kind for kind, each in kinds if self._explains(belief, find, each)), None)
+        found = next((kind for kind, each in kinds if self._explains(belief, find, each)), None)
+        untaken = replace(clock, inputs=tuple(each._replace(b=FOREVER) for each in clock.inputs))
+        if found or not self._explains(belief, find, untaken) or self._explains(belief, Search.rested, clock):
+            return found
+        return "missing"
 
     def _explains(self, belief: Belief, find: Finder, clock: Clock) -> bool:
         try:

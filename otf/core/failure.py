@@ -73,7 +73,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- what is known of a failure
     seen = f"nothing before {_text(event)}" if untimely == "missing" else _text(event)
     ticking = any(each.timers for each in step.before.hypotheses)
     # an output that only comes by itself has nothing to do with the input before it: else each input would make a kind
-    by_itself = _due(moves, times.timer) or _by_itself(event, ways)
+    by_itself = _due(moves, times.timer) or (_by_itself(event, ways) if untimely != "missing" else set())
     related = [] if by_itself else step.inputs
     answers = _answers(ways) if _messages(related) else ways
     wanted = moves if answers is ways else _moves(answers)

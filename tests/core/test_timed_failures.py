@@ -10,7 +10,7 @@ from otf.core import Model, Monitor, Oracle, Timing
 from otf.spec import Spec, Transition, goto, start
 from otf.trace.events import Quiet, Seen, Sent, Undecodable
 from otf.trace.verdict import Failure
-from tests.core.timed import driven, told
+from tests.core.timed import driven, timed, told
 
 
 def _oven(state: str, inp: str) -> Iterator[Transition[str]]:
@@ -201,3 +201,31 @@ def test_a_wrong_answer_of_a_silent_clock_is_a_failure(seen: str) -> None:
     found = monitor.tell(Seen(seen, "sut", 3.505))
     assert found is not None
     assert found.failed
+
+
+BEAT = start("beat", 0.01, 0.03)
+
+
+@pytest.mark.parametrize("outputs", [[], ["z"]])
+def test_a_heartbeat_in_place_of_an_answer(outputs: list[str]) -> None:
+    """It came in time; what is wrong is the answer that did not come before it."""
+    spec = Spec(
+        lambda state, _inp: [goto(state, *outputs)],
+        0,
+        ["a"],
+        lambda state: [goto(state, "x", after="beat", timers=[BEAT])],
+        timers=[BEAT],
+    )
+    timing = Timing(quiescence=0.01, latency=0.004, busy=0.004)
+    monitor = told(timed(spec, timing), "x!0.02 a?0.025 x!0.04 x!0.06 x!0.08")
+    found = monitor.end().failure
+    if not outputs:
+        assert found is None
+        return
+    assert found is not None
+    assert (found.kind, found.seen, found.signature.seen) == ("missing", "nothing before 'x'", "silence")
+    assert found.times == (
+        "due after the input was sent: between 0.025 s and 0.037 s of the run",
+        "at 0.060 s it had not come",
+    )
+    assert found.off == pytest.approx(0.023)
