@@ -102,9 +102,11 @@ def _show_meanwhile(
         return
     # tools: the rest of the command works without them
     from otf.cli.tools.live import live
-    from otf.cli.tools.report import report_page, write_page
+    from otf.cli.tools.report import check_page, report_page, write_page
 
     folder, bench = campaign.settings.out, campaign.settings.reference
+    if asked.report is not None:
+        check_page(asked.report, folder)
     if asked.page is None:
         yield lambda inner: inner
     else:

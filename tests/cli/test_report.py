@@ -319,6 +319,19 @@ def test_a_run_writes_its_report(tmp_path: Path) -> None:
     assert 'href="../out/path-' in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [("nowhere/page.html", "No such file or directory"), (".", "Is a directory"), ("a.txt", "not a page")],
+)
+def test_a_report_that_could_not_be_written_is_refused_at_once(tmp_path: Path, file: str, why: str) -> None:
+    """Before the campaign, not after its verdict; a page in the folder of the campaign, which makes it, is possible."""
+    (tmp_path / "a.txt").write_text("mine", encoding="utf-8")
+    call = ("run", "coffee", "--seed", 1, "--traces", 1, "--steps", 3, "--no-saved", "--out", tmp_path / "out")
+    done = otf(*call, "--report", tmp_path / file)
+    assert (done.status, why in done.err, (tmp_path / "out").exists()) == (2, True, False)
+    assert otf(*call, "--report", tmp_path / "out" / "page.html").status == 0
+
+
 def test_the_report_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--open` gives the browser its address; where there is none, it says so."""
     opened = list[str]()

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
+from errno import EACCES, EISDIR, ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from otf.trace.result import counted
 from otf.values.text import plain
 
 STEP = "GITHUB_STEP_SUMMARY"  # the variable that names GitHub's file for the summary of a step
+ANOTHER = "choose another file"
 HEAD = 200  # bytes at the start of a file that contain the mark of a report
 AGAIN = "drive it again"
 SHRUNK = ".shrunk.jsonl"
@@ -117,16 +119,32 @@ def watched(files: list[Path]) -> Iterable[Path]:
     return track(files, "reading traces", console=Console(stderr=True), transient=True)
 
 
-def write_page(file: Path, content: str) -> None:
-    """Write a file of ours, whole or not at all. Raises UsageError if it exists and is not ours."""
-    advice = "choose another file"
-    with writing(file, advice=advice):
+def check_page(file: Path, made: Path) -> None:
+    """Raise an error now if a page could not be written later; the folder `made` will exist by then."""
+    folder = file.parent
+    with writing(file, advice=ANOTHER):
+        if file.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if not folder.is_dir() and folder.absolute() != made.absolute():
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT))
+        # a pipe or a terminal is written to; any other file is made anew in its folder
+        if _replaced(file) and folder.is_dir() and not os.access(folder, os.W_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
         if file.is_file() and not _ours(file):
             message = f"{file}: this file exists already, and is not a page that otf wrote; choose another name"
             raise UsageError(message)
+
+
+def write_page(file: Path, content: str) -> None:
+    """Write a file of ours, whole or not at all. Raises UsageError if it exists and is not ours."""
+    check_page(file, file.parent)
+    with writing(file, advice=ANOTHER):
         data = content.encode(errors="backslashreplace")
-        # a file is replaced whole or not at all; a pipe or a terminal cannot be replaced
-        put(file, data, advice) if file.is_file() or not file.exists() else file.write_bytes(data)
+        put(file, data, ANOTHER) if _replaced(file) else file.write_bytes(data)
+
+
+def _replaced(file: Path) -> bool:
+    return file.is_file() or not file.exists()
 
 
 def _append(file: Path, content: str) -> None:
