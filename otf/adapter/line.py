@@ -56,6 +56,27 @@ class Line(Protocol):
 
     So that otf does not mistake a crash for silence, a line delivers an `Ending` once, after everything that arrived
     before.
+
+    A line to a system in the same process, which sends back what it gets:
+
+    >>> class Echo:
+    ...     def __init__(self) -> None:
+    ...         self.arrived: list[Arrival] = []
+    ...     def descriptors(self) -> tuple[int, ...]:
+    ...         return ()
+    ...     def arm(self, wake: Callable[[], None]) -> None:
+    ...         self.wake = wake
+    ...     async def send(self, data: bytes) -> None:
+    ...         self.arrived.append(Frame(data))
+    ...         self.wake()
+    ...     def receive(self) -> list[Arrival]:
+    ...         found, self.arrived = self.arrived, []
+    ...         return found
+    ...     def remarks(self) -> list[str]:
+    ...         return []
+    >>> line: Line = Echo()
+    >>> line.receive()
+    []
     """
 
     def descriptors(self) -> tuple[int, ...]:

@@ -72,7 +72,13 @@ class Framer(Protocol):
 
 
 Framing: TypeAlias = Callable[[], Framer]
-"""A function that makes a new framer for each connection."""
+"""A function that makes a new framer for each connection.
+
+>>> from otf.framing import lines
+>>> framing: Framing = lines()
+>>> framing().feed(b"ping\\n")
+[Frame(data=b'ping', trouble='', received=None)]
+"""
 
 
 def too_long(largest: int) -> str:
