@@ -77,6 +77,7 @@ class Conduct:
         self._spent = spent()
         # inputs of a burst that were sent, but not told yet
         self._untold = list[tuple[Sent, bytes]]()
+        self._lost_ports = set[str]()  # since an input was last sent there
         # when the model last allowed sending: whatever comes after that may have come before the input
         self._allowed = 0.0
         may_skip = isinstance(session.pacing, Eager) and session.pings is None
@@ -295,6 +296,7 @@ class Conduct:
         except Exception as error:
             message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
             raise UsageError(message) from error
+        self._lost_ports.discard(port)
         return True
 
     def _lost(self, port: str, why: str, *, again: bool = False) -> None:
@@ -307,7 +309,14 @@ class Conduct:
             self._take(each)
         if any(isinstance(each.what, Ending) for each in arrived):
             return
-        self.session.plan(None) if again else self._tell(Closed(port, why, self.wire.now))
+        if again:
+            self.session.plan(None)
+        elif port in self._lost_ports:
+            # a model that allows the end as often as it is told would get it without end
+            raise Undecided(f"{port} has ended ({why}), so nothing can be sent there, but the model allows inputs")
+        else:
+            self._lost_ports.add(port)
+            self._tell(Closed(port, why, self.wire.now))
 
     async def _wait(self, wait: Wait) -> None:
         at = await self._lookout.silent(wait)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from otf.adapter import Bench, Ending, Frame, LineLost
 from otf.spec import Transition, goto, on
@@ -94,6 +95,19 @@ def test_sending_on_a_line_that_has_ended() -> None:
     played = play(bench, "p.quit", "p.more")
     assert played.script == ["0 > p.quit", "0 p ended: end of stream", "1 quiet", "1 p ended: ended"]
     assert played.failure.kind == "ended"
+
+
+def test_a_model_that_allows_every_end() -> None:
+    """It may also allow inputs after the end; none can be sent, so the path does not go on without end."""
+
+    def emits(state: int) -> Iterator[Transition[int]]:
+        yield goto(state, on("p", Ended))
+
+    quits = replace(spec(lambda state, _inp: [goto(state)]), emits=emits)
+    bench = on_function(lambda: lambda _frame: Ending("end of stream"), spec=quits)
+    played = play(bench, "p.quit", "p.more")
+    assert played.verdict.outcome == "inconclusive"
+    assert played.verdict.why == "p has ended (ended), so nothing can be sent there, but the model allows inputs"
 
 
 def test_sending_on_a_lost_line() -> None:
