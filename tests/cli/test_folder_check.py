@@ -16,6 +16,7 @@ def test_a_whole_folder(folder: Path) -> None:
     assert (otf("check", "out").status, otf("check", "out").out) == (0, "out: 3 whole\n")
     otf("run", "coffee", "--seed", 3, "--traces", 2, "--steps", 9, "--no-saved", "--out", "few", "--keep", "failures")
     assert otf("check", "few").out == "few: 1 whole\n"
+    assert "--law is for models, and few is the folder of a campaign" in otf("check", "few", "--law", "live").err
     assert not [*(folder / "few").glob("path-*")]
 
 

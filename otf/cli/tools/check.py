@@ -128,6 +128,10 @@ def _trace(file: Path, digest: str | None, header: Any) -> Found:  # noqa: ANN40
 def check(asked: CheckCommand) -> int:
     """Do what the command asks; return the exit status."""
     if (Path(asked.bench) / JOURNAL).exists():
+        options = {"--law": asked.laws, "--invariant": asked.invariants, "--property": asked.properties}
+        refused = [name for name, each in options.items() if each]
+        if refused:
+            raise UsageError(f"{refused[0]} is for models, and {asked.bench} is the folder of a campaign: give a bench")
         return check_folder(Path(asked.bench), as_json=asked.as_json)
     required = _required(asked.laws)
     spec = model(asked.bench, parsed(asked.sets))
