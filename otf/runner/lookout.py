@@ -339,10 +339,13 @@ class Lookout:
 
 def patience(bench: Bench) -> PlanPatience:
     """Return the patience with the bench's system: half of its pause (work may end later), no end in virtual time."""
+    real: bool | None = None  # known once a path runs
 
     def waits() -> Callable[[], bool]:
+        nonlocal real
+        real = in_real_time() if real is None else real
         until = monotonic() + bench.pause / 2
         # planning takes no virtual time, and a slow machine must not change the path
-        return (lambda: monotonic() >= until) if in_real_time() else bool
+        return (lambda: monotonic() >= until) if real else bool
 
     return waits

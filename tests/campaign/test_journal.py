@@ -61,7 +61,7 @@ def test_the_story_of_a_campaign(tmp_path: Path) -> None:
     assert shrunk["transitions"] == group.shrunk.transitions
     assert _journal(tmp_path)[-1]["trouble"] is None
     spent = _journal(tmp_path)[-2]["time"]
-    assert spent == {name: round(seconds, 3) for name, seconds in summary.spent.shares().items()}
+    assert spent == {name: round(seconds, 6) for name, seconds in summary.spent.shares().items()}
 
 
 def test_the_run_is_bound(tmp_path: Path) -> None:

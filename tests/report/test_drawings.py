@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -37,10 +36,9 @@ def test_a_model_without_end_is_cut() -> None:
     assert (len(found.states), found.whole) == (10, False)
 
 
-def test_a_model_with_very_many_inputs_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_with_very_many_inputs_is_cut() -> None:
     """So many inputs are looked at, those of the nearest states, and that there are more is known."""
-    monkeypatch.setattr("otf.explore.space.PAIRS", 6)
-    found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go", "run"])))
+    found = space(Model(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go", "run"])), pairs=6)
     assert (len(found.pairs), len(found.states), found.whole) == (6, 4, False)
 
 
