@@ -1,6 +1,7 @@
 """What holds for all tests."""
 
 import faulthandler
+import fcntl
 import gc
 import os
 import signal
@@ -41,13 +42,23 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site once; every warning is an error (`strict` in mkdocs.yml)."""
+    """Build the site once, for all workers; every warning is an error (`strict` in mkdocs.yml)."""
     # the build has a bound of its own, longer than that of a test: on a busy machine it takes minutes
     faulthandler.cancel_dump_traceback_later()
-    folder = tmp_path_factory.mktemp("site")
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "site"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            _build_site(folder)
+    return folder
+
+
+def _build_site(folder: Path) -> None:
+    begun = folder.with_suffix(".begun")
     command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(Path(__file__).parents[1] / "mkdocs.yml")]
     done = subprocess.run(
-        [*command, "--site-dir", str(folder)],
+        [*command, "--site-dir", str(begun)],
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
@@ -55,4 +66,4 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=600,  # 40 s of CPU; beside other work it took 390 s
     )
     assert done.returncode == 0, done.stderr
-    return folder
+    begun.rename(folder)
