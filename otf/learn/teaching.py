@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TypeAlias
@@ -169,6 +169,8 @@ class Pupil:
         self.driver.settle = seconds
         self.driver.forget()
         self._paths.clear()
+        if seconds:
+            self.differed = None
         self._retell()
 
     def _drive(self, words: Sequence[Word]) -> list[list[str]]:
@@ -215,3 +217,10 @@ class Pupil:
             answers.add(word, self._texts(word, outputs))
         answers.changed = False
         self.learning.answers = answers
+        # what is masked by now differs no longer
+        if self.differed is not None and len({*self._retold(self.differed)}) == 1:
+            self.differed = None
+
+    def _retold(self, parted: Parted) -> Iterator[str]:
+        """Yield the texts that the answers to the last of some inputs have now."""
+        return (self.symbols.text(self.symbols.outputs[each], parted.word[-1]) for each in parted.answers)

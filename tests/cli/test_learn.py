@@ -502,3 +502,13 @@ def test_progress_names_what_is_under_way(tmp_path: Path) -> None:
         "; after Button() came ok (2 times); busy (1 time): "
         "a system that remembers earlier paths needs --start, --reset or a Life"
     )
+
+
+def test_long_answers_are_shown_from_where_they_differ(tmp_path: Path) -> None:
+    """Two welcomes of a server differ after 2,000 characters: the cut texts of both show the difference."""
+    pupil = Pupil(bench(), [Button()], tmp_path)
+    pupil.differed = Parted((0,), {f"{'welcome ' * 250}{each}{' bye' * 100}": 1 for each in ("one", "two")})
+    assert [f"welcome {each} bye" in line(pupil) for each in ("one", "two")] == [True, True]
+    assert line(pupil).count("(2,403 characters) (1 time)") == 2
+    pupil.differed = Parted((0,), {f"{each}{' bye' * 100}": 1 for each in ("one", "two")})
+    assert "came one bye bye" in line(pupil)

@@ -18,6 +18,7 @@ from otf.adapters import inprocess, tcp
 from otf.cli.tools.plain_systems import Texts
 from otf.codec import PortAction, lines
 from otf.errors import ContactError
+from otf.learn.answers import Parted
 from otf.learn.listening import Heard, PathDriver
 from otf.learn.symbols import PortOutputs, Symbols
 from otf.learn.teaching import Pupil
@@ -67,6 +68,7 @@ def test_what_most_paths_in_haste_answer_is_not_believed(tmp_path: Path) -> None
     anyio.run(made.run)
     assert made.learning.best is not None
     assert (made.driver.settle, made.learning.best.out) == (1.0, [["ok", "ok"]])
+    assert made.differed is None, "the pause is the remedy"
 
 
 def test_a_pause_that_does_not_help_is_given_up(tmp_path: Path) -> None:
@@ -112,6 +114,16 @@ def test_pauses_are_not_tried_beyond_the_time(tmp_path: Path, monkeypatch: pytes
     anyio.run(made.run)
     assert (made.complete, made.choice) == (False, None)
     assert 10 <= now[0] < 14
+
+
+def test_what_varies_is_no_memory_of_earlier_paths(tmp_path: Path) -> None:
+    """Answers that differ only in a number are told as different until the number is masked."""
+    random = Random(1)
+    made = pupil(tmp_path, lambda _: f"id {random.randrange(5)} ok")
+    made.differed = Parted((0,), {made.symbols.text((("line", f"id {each} ok"),), 0): 1 for each in range(2)})
+    anyio.run(made.run)
+    assert made.learning.best is not None
+    assert (made.learning.best.out, made.differed) == ([["id * ok", "id * ok"]], None)
 
 
 def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:

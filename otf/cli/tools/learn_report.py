@@ -156,8 +156,10 @@ def tell(
         say(f"  {file}")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+def _cut(text: str, first: int = 0) -> str:
+    """Return a text from `first` on; of a longer one the beginning, and its length."""
+    shown = f"{'…' * bool(first)}{text[first : first + LONGEST]}"
+    return shown if len(text) <= first + LONGEST else f"{shown}… ({len(text):,} characters)"
 
 
 def _choice(pupil: Pupil) -> str:
@@ -173,6 +175,8 @@ def _ways(pupil: Pupil, parted: Parted) -> str:
     word, answers = parted
     shown = ", ".join(plain(pupil.driver.inputs[inp]) for inp in word)
     most = sorted(answers, key=lambda out: -answers[out])[:SHOWN]
-    ways = "; ".join(f"{_cut(out)} ({counted(answers[out], 'time')})" for out in most)
+    alike = next((at for at, each in enumerate(zip(*most, strict=False)) if len({*each}) > 1), 0)
+    first = alike - LONGEST // 4 if alike > LONGEST // 2 else 0
+    ways = "; ".join(f"{_cut(out, first)} ({counted(answers[out], 'time')})" for out in most)
     ways += f"; and {len(answers) - SHOWN} others" if len(answers) > SHOWN else ""
     return f"after {shown} came {ways}"
