@@ -123,7 +123,8 @@ def test_what_varies_is_no_memory_of_earlier_paths(tmp_path: Path) -> None:
     made.differed = Parted((0,), {made.symbols.text((("line", f"id {each} ok"),), 0): 1 for each in range(2)})
     anyio.run(made.run)
     assert made.learning.best is not None
-    assert (made.learning.best.out, made.differed) == ([["id * ok", "id * ok"]], None)
+    found: tuple[list[list[str]], Parted | None] = (made.learning.best.out, made.differed)
+    assert found == ([["id * ok", "id * ok"]], None)
 
 
 def test_a_number_that_counts_is_one_answer(tmp_path: Path) -> None:
