@@ -143,7 +143,9 @@ def test_what_cannot_be_learnt_is_refused_with_advice(tmp_path: Path) -> None:
     """Neither a bench nor messages; an input that is none; no input at all."""
     assert "--alphabet messages.txt" in otf("learn").err
     (tmp_path / "messages.txt").write_text("Button()\nTea()\n")
-    assert "'Tea()' is not an input of coffee" in otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
+    said = otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
+    assert "'Tea()' is not an input of coffee" in said
+    assert "give the folder of a campaign" in said
     assert "--only leaves none" in otf("learn", "coffee", "--only", "Tea").err
 
 

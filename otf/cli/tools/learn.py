@@ -142,7 +142,10 @@ def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
     unknown = next((each for each in wanted if each not in known), None)
     if unknown is not None:
         some = ", ".join(list(known)[:5])
-        raise UsageError(f"{alphabet}: {unknown!r} is not an input of {bench.name}; it has {some}, …")
+        raise UsageError(
+            f"{alphabet}: {unknown!r} is not an input of {bench.name}; it has {some}, …; "
+            "for inputs that only a run reaches, give the folder of a campaign instead of this file"
+        )
     return [known[each] for each in wanted]
 
 
