@@ -91,6 +91,8 @@ class Idling:
     _left: int | None = None
     # the timer being waited for
     _timer: TimerName = None
+    # seconds of waits since the last input
+    _whole: float = 0.0
     # the timer to wait for after an input without effect
     _tested: TimerName = None
     # the timers at the last choice, and when they were started
@@ -122,7 +124,8 @@ class Idling:
         left = {timer: until - now for timer, until in self._until.items() if until > now}
         waited = last.value.seconds if isinstance(last.value, Elapse) else 0.0
         # a timer that restarted itself on expiry is a new one
-        seconds = self._rest(left, waited) if stays else 0.0
+        self._whole = self._whole + waited if waited and stays else waited
+        seconds = self._rest(left) if stays else 0.0
         leg = None if seconds or self._left is not None else self._leg(monitor.oracle.model, now_in, left)
         if leg is not None and leg.inp is not None:
             return leg.inp
@@ -166,10 +169,10 @@ class Idling:
         self._on_way = True
         return left[timer]
 
-    def _rest(self, left: dict[TimerName, float], waited: float) -> float:
-        """Return how much longer to wait: after a stall, it takes longer until a timer must have expired."""
+    def _rest(self, left: dict[TimerName, float]) -> float:
+        """Return how much longer to wait: after each stall, it takes longer until a timer must have expired."""
         rest = left.get(self._timer, 0.0) if self._recent and self._recent[-1] == "end" else 0.0
-        return rest if rest < waited / 2 else 0.0
+        return rest if rest < self._whole / 2 else 0.0
 
     def _without_effect(
         self, model: Model, nodes: tuple[Node, ...], places: tuple[Hashable, ...], left: dict[TimerName, float]

@@ -209,6 +209,13 @@ def test_a_stall_prolongs_a_wait() -> None:
     assert more is not None
     assert isinstance(more.value, Idle)
     assert 0 < more.value.seconds < 0.2
+    # one more stall, longer than half of the second wait, but not of both
+    for then in (Sent(more.value, "", 0.53), Stalled(0.08, 0.61), Quiet(0.62)):
+        monitor.tell(then)
+    last = idling.choose(monitor, monitor.states, more, 0.62)
+    assert last is not None
+    assert isinstance(last.value, Idle)
+    assert last.value.seconds > more.value.seconds / 2
 
 
 def test_a_timer_without_effect_is_not_waited_for() -> None:
