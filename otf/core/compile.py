@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -91,6 +91,14 @@ class AskedState(NamedTuple):
     spontaneous: bool
 
 
+def items_of(yields: Generator[object, None, object]) -> Generator[object]:
+    """Yield what a generator yields. Raises ModelError if it returns something, which Python would drop silently."""
+    returned = yield from yields
+    if returned is not None:
+        message = f"it returned {show(returned)}, which nothing sees, since the function also has `yield`: yield it"
+        raise ModelError(message)
+
+
 @dataclass(frozen=True, slots=True)
 class Compiler:
     """Turns the result of a spec function into moves. Raises ModelError if it is not a transition."""
@@ -108,7 +116,8 @@ class Compiler:
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
             )
             raise ModelError(message)
-        items: Iterable[object] = yields  # pyright: ignore[reportUnknownVariableType] -- checked one by one
+        # checked one by one
+        items: Iterable[object] = items_of(yields) if isinstance(yields, Generator) else yields  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         found: list[Move] = []
         for item in items:
             if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from otf.core.compile import Compiler, Routes
+from otf.core.compile import Compiler, Routes, items_of
 from otf.core.expectations import Chains
 from otf.core.memory import Memory, Symbol
 from otf.core.model_calls import CURRENT
@@ -276,7 +276,7 @@ def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
     given = spec.inputs(state)
     if given is None or isinstance(given, int | float):  # pyright: ignore[reportUnnecessaryComparison] -- a model may give anything
         raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
-    return given
+    return items_of(given) if isinstance(given, Generator) else given  # pyright: ignore[reportUnknownArgumentType] -- any
 
 
 def call_model(call: Callable[[], Answered], own: Callable[..., object], name: str, *arguments: object) -> Answered:

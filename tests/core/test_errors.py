@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction
@@ -67,12 +67,19 @@ def dividing() -> Iterable[Transition[int]]:
     return [goto(1 // 0)]
 
 
+def both() -> Generator[Transition[int], None, Transition[int]]:
+    """Return a transition after one was yielded."""
+    yield goto(1)
+    return goto(2)
+
+
 WRONG: list[tuple[object, str]] = [
     (raising, "the model raised LookupError: no such key"),
     (dividing, "the model raised ZeroDivisionError: "),
     (None, "it returned None; yield transitions (goto(state, output, …)), or return a list of them"),
     (goto(1), "it returned Transition(state=1); yield"),
     ([1], "it gave 1, which is not a transition; write goto(state, output, …)"),
+    (both, "it returned Transition(state=2), which nothing sees, since the function also has `yield`: yield it"),
     ("tea", "it gave 't', which is not a transition"),
     ([goto([])], "the state [] cannot be compared: a list can change and has no hash"),
     ([Transition(0, cast("tuple[object]", "tea"))], "it gave a Transition with the outputs 'tea', no tuple"),
