@@ -24,7 +24,9 @@ ROOT = DOCS.parent
 SOURCES = ("otf", "adapters", "models")
 GUIDES = re.compile(r"howto-|tutorial|topics-(?!evaluation|papers)|reference-bench")
 MOST = 3  # guides of one name
-_HEADING = re.compile(r'<h3 id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h3>', re.DOTALL)
+_HEADING = re.compile(
+    r'<h(?P<level>[34]) id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h(?P=level)>', re.DOTALL
+)
 _MENTIONED = re.compile(r"(?<!\">)<code>([A-Z]\w+)</code>")
 _UNRESOLVED = re.compile(r'<span title="otf\.(?P<module>[\w.]+)\.(?P<name>\w+)">(?P=name)</span>')
 _CODE = re.compile(r"```.*?```|`[^`]+`", re.DOTALL)

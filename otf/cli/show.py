@@ -16,6 +16,7 @@ from otf.cli.traces import bench_of, each_trace, reading
 from otf.errors import PASS
 from otf.offline import Judgement, judge
 from otf.trace.explain import explanation
+from otf.trace.verdict import Verdict
 from otf.values import showing
 
 PAGE: Final = 80  # columns of a chart written to a file or a pipe
@@ -42,6 +43,7 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
     with reading(trace) as reader:
         loaded = bench_of(reader, bench, sets, drives=False)
         judgement = judge(reader, loaded, keep=form in CHARTS, on_step=rows.add)
+    verdict = Verdict("inconclusive", why=judgement.doubt) if judgement.doubt else judgement.verdict
     for traced in reader.aftermath:
         rows.add_after(traced)
     if form in CHARTS:
@@ -49,12 +51,11 @@ def _show(trace: str, bench: str | None, sets: dict[str, object], form: Form) ->
     elif form is Form.TABLE:
         header = judgement.header
         shown = [f"{trace}: bench {header.bench}, seed {header.seed}, path {header.path}", *_table(rows.rows)]
-        more = [judgement.doubt] if judgement.dropped and judgement.doubt else []
-        said = [f"note: {note}" for note in (*more, *notes(judgement))]
-        say("\n".join([*shown, explanation(judgement.verdict), *said]))
+        said = [f"note: {note}" for note in notes(judgement)]
+        say("\n".join([*shown, explanation(verdict), *said]))
     # documents have whole states
     events = [{key: value for key, value in row.items() if key not in {"changes", "timers"}} for row in rows.rows]
-    return {"trace": trace, "verdict": judgement.verdict.outcome, "events": events}
+    return {"trace": trace, "verdict": verdict.outcome, "events": events}
 
 
 def _draw(judgement: Judgement, form: Form) -> None:

@@ -98,7 +98,8 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
     """Return the parameters in which a trace differs from the bench's defaults."""
     known = parameters(reference, sets)
     own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
-    for key in own.keys() - known.keys():
+    # a trace of another bench is refused, with that as the reason
+    for key in sorted(own.keys() - known.keys()) if header.bench in {"", reference} else ():
         warn(f"note: {reference} has no parameter {show(key)}; its value in the trace is ignored")
     return _differing({key: value for key, value in own.items() if key in known and key not in sets}, known)
 

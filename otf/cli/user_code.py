@@ -28,6 +28,7 @@ from otf.errors import OtfError, UsageError, near
 from otf.values.raised import ENGINE, advised, meant
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
+CLOSE: Final = 0.75  # of 1, how alike two names must be: otherwise `nothere` is taken for `nc-therm`
 MANY: Final = 10_000  # names of a folder to compare with a missing one
 _LIBRARY: Final = Path(traceback.__file__).parent, Path(traceback.__file__).parent / "lib-dynload"
 _LOADED: Final[dict[Path, tuple[int, ModuleType]]] = {}
@@ -59,7 +60,7 @@ def near_file(path: Path, otherwise: str = "") -> str:
         # not by the ending, which most names in a folder share; one with an ending means no folder
         beside = islice(path.parent.iterdir(), MANY)
         names = {each.stem: each.name for each in beside if each.suffix or not path.suffix}
-        found = get_close_matches(path.stem, names, n=1)
+        found = get_close_matches(path.stem, names, n=1, cutoff=CLOSE)
         return f"; did you mean {path.parent / names[found[0]]}?" if found and not path.exists() else otherwise
     return otherwise
 

@@ -235,8 +235,10 @@ class Comparison:
 
     @property
     def decisive(self) -> list[ConditionPair]:
-        """Return the figures that count whatever the seeds: another verdict, or less of the model visited in B."""
-        return [each for each in self.figures if (_ruled_otherwise if each.what == VERDICT else _shrank)(each)]
+        """Return the figures that count: another verdict and, if the seeds are the same, less visited in B."""
+        verdict = [each for each in self.figures if each.what == VERDICT and _ruled_otherwise(each)]
+        # with other seeds, chance decides how much is visited
+        return verdict if seeds_differ(self.conditions) else [*verdict, *filter(_shrank, self.figures)]
 
     @property
     def counts(self) -> dict[str, int]:

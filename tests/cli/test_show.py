@@ -64,14 +64,14 @@ def test_a_pass_is_shown_as_well(folder: Path) -> None:
 
 
 def test_a_trace_that_lacks_events_is_not_taken_for_whole(folder: Path) -> None:
-    """It is shown up to the gap, with a note; replayed, it is inconclusive; it is not driven again."""
+    """It is shown up to the gap; shown and replayed, it is inconclusive; it is not driven again."""
     machine(folder)
     otf("run", "machine.py", "--seed", 1, "--traces", 1, "--steps", 3, "--out", "out")
     lines = recorded(folder / "out" / "path-0001.jsonl")
     lines[-3:-1] = [{"event": "dropped", "events": 2, "inputs": 1}]
     trace = rewrite(folder / "long.jsonl", lines)
     why = "of its events 2 in the middle were dropped, since it grew too long: those before are judged alone"
-    assert otf("show", trace, "--bench", "machine.py").out.endswith(f"note: {why}\n")
+    assert otf("show", trace, "--bench", "machine.py").out.endswith(f"INCONCLUSIVE: {why}\n")
     replayed, driven = (otf(command, trace, "--bench", "machine.py") for command in ("replay", "rerun"))
     assert (replayed.status, driven.status) == (3, 3)
     assert why in replayed.out
