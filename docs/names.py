@@ -25,7 +25,7 @@ SOURCES = ("otf", "adapters", "models")
 GUIDES = re.compile(r"howto-|tutorial|topics-(?!evaluation|papers)|reference-bench")
 MOST = 3  # guides of one name
 _HEADING = re.compile(
-    r'<h(?P<level>[34]) id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h(?P=level)>', re.DOTALL
+    r'<h(?P<level>[23]) id="(?P<path>otf(?:\.\w+)+)" class="doc doc-heading">.*?</h(?P=level)>', re.DOTALL
 )
 _MENTIONED = re.compile(r"(?<!\">)<code>([A-Z]\w+)</code>")
 _UNRESOLVED = re.compile(r'<span title="otf\.(?P<module>[\w.]+)\.(?P<name>\w+)">(?P=name)</span>')
@@ -91,6 +91,8 @@ def _links(path: str) -> str:
         found = getattr(import_module(package), name)
     except ImportError:
         return ""  # a part of a class
+    if inspect.ismodule(found):
+        return ""
     links = [
         f'<a href="../{page}">{escape(title)}</a>'
         for page, title in _guides(package.rpartition(".")[2] if name == "bench" else name)
