@@ -219,7 +219,7 @@ def notes(shrunk: Shrunk, call: Callable[[PathResult], str]) -> Iterator[str]:
         yield f"  with 95 % confidence, in {between} of all runs"
     elif shrunk.runs > 1 and shrunk.verdict.raced:
         yield f"these steps failed in {_of(shrunk.rate, shrunk.runs)}"
-    if shrunk.before and not shrunk.minimal:
+    if shrunk.before and not shrunk.minimal and shrunk.steps > 1:
         yield f"the search was stopped early, since {shrunk.ended}: fewer steps may be enough"
     for other in shrunk.others:
         failure = other.verdict.failure

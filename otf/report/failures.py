@@ -210,7 +210,7 @@ def _card(  # noqa: PLR0913 -- what a card shows of a failure
     widths = ((SCREEN, "screen"), (PHONE, "phone"))
     words = tag("div", *(_coloured(found, width, where, excused=excused) for width, where in widths))
     drawn = _drawing(name) if view else ""
-    unshrunk = early if found.ended else "" if found.shrunk else "It was not shrunk."
+    unshrunk = early if found.ended and found.steps > 1 else "" if found.shrunk else "It was not shrunk."
     return tag(
         "details",
         tag("summary", what, " ", tag("span", f"({count})", class_="soft")),
