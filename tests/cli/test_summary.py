@@ -56,9 +56,10 @@ def test_a_wrong_output(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (None, "first after 9 steps\n"),
         (
-            replace(SHRUNK, minimal=False, ended="it was interrupted"),
+            replace(SHRUNK, steps=2, minimal=False, ended="it was interrupted"),
             "the search was stopped early, since it was interrupted: fewer steps may be enough\n",
         ),
+        (replace(SHRUNK, minimal=False, ended="it was interrupted"), "shrunk to 1 (by sending 40 inputs)\n  step"),
         (
             replace(SHRUNK, transitions=0, minimal=False, ended="the time of 4 s was used up"),
             "first after 9 steps\n",
