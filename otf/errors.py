@@ -16,7 +16,15 @@ STATUS_OF: Final = {"pass": PASS, "fail": FAIL, "inconclusive": INCONCLUSIVE}
 
 
 class OtfError(Exception):
-    """The base class of otf's errors; `exit_status` is the exit status with which an `otf` command ends."""
+    """The base class of otf's errors; `exit_status` is the exit status with which an `otf` command ends.
+
+    >>> from otf import Settings
+    >>> try:
+    ...     Settings(out="out", steps=0)
+    ... except OtfError as error:
+    ...     print(f"{error} (status {error.exit_status})")
+    steps=0: at least 1 is needed (status 2)
+    """
 
     exit_status: ClassVar[int] = USAGE
 
@@ -32,7 +40,17 @@ class UsageError(OtfError):
 
 
 class WriteError(UsageError):
-    """otf cannot write a file: the disk is full, the folder is gone, or the user has no permission."""
+    """otf cannot write a file: the disk is full, the folder is gone, or the user has no permission.
+
+    >>> from pathlib import Path
+    >>> from otf.campaign import run
+    >>> from otf.models.coffee import bench
+    >>> try:
+    ...     run(bench(), out=Path("/dev/null/out"))
+    ... except WriteError as error:
+    ...     print(error)
+    /dev/null/out: the folder cannot be written (Not a directory); choose another with --out
+    """
 
 
 class ModelError(OtfError):
@@ -51,7 +69,15 @@ class ModelError(OtfError):
 
 
 class TraceError(OtfError):
-    """otf cannot read a trace; the message names the file and the line."""
+    """otf cannot read a trace; the message names the file and the line.
+
+    >>> from otf.trace.reading import TraceReader
+    >>> try:
+    ...     TraceReader([b"tea"], "path-0001.jsonl")
+    ... except TraceError as error:
+    ...     print(str(error).partition(": ")[0])
+    path-0001.jsonl, line 1
+    """
 
 
 class CodecError(OtfError):
@@ -91,7 +117,13 @@ class ContactError(OtfError):
 
 
 class Interruption(BaseException):
-    """otf raises this exception to stop code that hangs after the user has pressed Ctrl-C."""
+    """otf raises this exception to stop code that hangs after the user has pressed Ctrl-C.
+
+    It is no Exception, so `except Exception` in a model or a codec does not swallow it:
+
+    >>> issubclass(Interruption, Exception)
+    False
+    """
 
 
 USERS_OWN: Final = (KeyboardInterrupt, Interruption)

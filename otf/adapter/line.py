@@ -46,7 +46,13 @@ Arrival: TypeAlias = Frame | Ending | Trouble
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller
-    """A line can no longer send, for the reason in the message; otf can still receive what arrived before."""
+    """A line can no longer send, for the reason in the message; otf can still receive what arrived before.
+
+    In the `send` of a line:
+
+    >>> async def send(data: bytes) -> None:
+    ...     raise LineLost("the device was unplugged")
+    """
 
 
 class Line(Protocol):

@@ -172,7 +172,15 @@ def _unless(name: str, value: Any, what: str, holds: Callable[[Any], bool]) -> I
 
 
 class SettingsKeywords(TypedDict, total=False):
-    """The fields of `Settings` as optional keyword arguments, for typing functions that call `run`."""
+    """The fields of `Settings` as optional keyword arguments, for typing functions that call `run`.
+
+    >>> from typing import Unpack
+    >>> from otf.campaign import Settings
+    >>> def nightly(**more: Unpack[SettingsKeywords]) -> Settings:
+    ...     return Settings(**{"out": "out", "traces": 1_000, **more})
+    >>> nightly(steps=50).traces
+    1000
+    """
 
     out: Path
     reference: str

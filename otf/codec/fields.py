@@ -213,7 +213,11 @@ def until(stop: bytes) -> Extent:
 
 
 def extent_of(extent: int | Number | Extent) -> Extent:
-    """Return the extent of a field, given a fixed length, the format of a length before the field, or an extent."""
+    """Return the extent of a field, given a fixed length, the format of a length before the field, or an extent.
+
+    >>> extent_of(4).size, extent_of(u8).prefix == u8, extent_of(rest) is rest
+    (4, True, True)
+    """
     if isinstance(extent, Number):
         if extent.signed:
             raise UsageError("a length has no sign: take u8, u16be, …")
@@ -295,12 +299,21 @@ def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes =
 
 
 def too_short(wanted: int, at: int, end: int) -> CodecError:
-    """Return the CodecError for a message that ends within a field."""
+    """Return the CodecError for a message that ends within a field.
+
+    >>> too_short(4, at=2, end=3)
+    CodecError('4 bytes are needed at byte 2, and there are 1')
+    """
     return CodecError(f"{wanted} bytes are needed at byte {at}, and there are {max(end - at, 0)}")
 
 
 def refused(value: object, wanted: str) -> NoReturn:
-    """Raise TypeError for a value that does not have the type of its field."""
+    """Raise TypeError for a value that does not have the type of its field.
+
+    >>> refused("7", "an int")
+    Traceback (most recent call last):
+    TypeError: '7' where an int must be
+    """
     raise TypeError(f"{show(value)} where {wanted} must be")
 
 

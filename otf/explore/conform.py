@@ -83,6 +83,13 @@ def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law:
     """Check that a model, as an implementation, does only what the spec of an oracle allows; see `conforms`.
 
     An oracle remembers its answers, so it is fast to compare many models with one oracle.
+
+    >>> from otf.core import Model, Oracle
+    >>> from otf.spec import Spec, goto
+    >>> lamp, dead = (Spec(lambda lit, inp, on=on: [goto(not lit, on)], False, ["press"]) for on in ("on", ""))
+    >>> oracle = Oracle(Model(lamp))
+    >>> [compared(each, oracle).verdict.name for each in (lamp, dead)]
+    ['PROVEN', 'REFUTED']
     """
     start = _Pair(system.initial, MacroSteps.start(oracle))
     seen: set[tuple[Hashable, int]] = {(name(system.initial), id(start.ways.belief))}

@@ -32,6 +32,11 @@ class TracedEvent:
     """An `event` of a trace, with its `line` number, its bytes on the wire (`raw`) and its decoded line (`data`).
 
     `slack` is the number of seconds by which otf may have seen the event late.
+
+    >>> from otf.trace.events import Seen
+    >>> traced = TracedEvent(Seen("coffee", "slot", 0.2), 3, b"coffee", {"event": "seen"})
+    >>> traced.event.output, traced.line
+    ('coffee', 3)
     """
 
     event: Event

@@ -39,6 +39,10 @@ class Header:
     chose inputs; `burst` is how many inputs otf sent at once. `quiescence`, `latency` and `busy` are the times of the
     bench, in seconds. `shrunk` is true if the trace is the result of shrinking. `runs` is how many times otf drove the
     inputs of a shrunk trace. `format` is the version of the trace format.
+
+    >>> header = Header("run-1", "coffee", {}, "", 7, "random", "strict", "uioco", 0.1, 0.02, 0.02)
+    >>> header.seed, header.shrunk
+    (7, False)
     """
 
     run: str
