@@ -18,7 +18,7 @@ from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
-from otf.values.raised import describe, traced
+from otf.values.raised import describe, own_frames, traced
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
 """A reply of a function: a frame, or the end of the port, either at once or after a number of seconds."""
@@ -112,7 +112,10 @@ class InprocessLine:
             reply = self._reply()
             if reply is _NOTHING:
                 return
-            self._plan(*_checked(reply, self._port))
+            try:
+                self._plan(*_checked(reply, self._port))
+            except UsageError as error:
+                raise UsageError(f"{error}{own_frames(error, self._system)}") from error
         if not self._is_due() and len(self._due) < _FULL:
             self._alarm(anyio.current_time(), self._ring)  # otherwise the rest would never be read
 

@@ -24,6 +24,7 @@ SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
 CAUSES: Final = 3  # exceptions of a chain
 SAID: Final = 8  # lines of a message
 WIDE: Final = 200  # characters of a line
+MISCALLED: Final = re.compile(r"([\w.]+)\(\) (?:takes|missing) ")
 UNNAMED: Final = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY}
 LIBRARIES: Final = re.compile(
     f"<|{re.escape(str(Path(traceback.__file__).parent))}|.*[/\\\\](site|dist)-packages[/\\\\]"
@@ -101,8 +102,15 @@ def is_users(error: BaseException) -> bool:
 
 
 def meant(error: BaseException) -> str:
-    """Return what to append to an error about an unknown name: the one that was probably meant; "" if none is close."""
+    """Return what to append to an error about an unknown name or a wrong call; "" if nothing helps.
+
+    That is the name that was probably meant, or what the called function takes.
+    """
     with suppress(Exception):  # dir() of a user's object runs the user's code
+        called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
+        if called and (frame := _last(error)) is not None:
+            name = called[1].removesuffix(".__init__").split(".")[-1]
+            return f"; it takes {_signature(name, frame)}"
         name, names = _unknown(error)
         found = (meant_name if isinstance(error, NameError) else near)(name, names)
         return f"; {found}" * bool(found)
@@ -140,12 +148,31 @@ def _last(error: BaseException) -> FrameType | None:
     return next((frame for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__)))), None)
 
 
-def _parameters(name: str, frame: FrameType) -> Iterable[str]:
-    """Return the parameters of a function or class that a frame called by name, perhaps as an attribute."""
+def _called(name: str, frame: FrameType) -> inspect.Signature:
+    """Return the signature of a function or class that a frame called by name, perhaps as an attribute."""
     known = {**frame.f_globals, **frame.f_locals}
     objects = [known.get(name), *(getattr(each, name, None) for each in known.values())]
-    found = next(each for each in objects if callable(each))
-    return [each.name for each in inspect.signature(found).parameters.values() if each.kind not in UNNAMED]
+    return inspect.signature(next(each for each in objects if callable(each)))
+
+
+def _parameters(name: str, frame: FrameType) -> Iterable[str]:
+    return [each.name for each in _called(name, frame).parameters.values() if each.kind not in UNNAMED]
+
+
+def _signature(name: str, frame: FrameType) -> str:
+    """Return the parameters, without their types and defaults, which would fill lines."""
+    found = _called(name, frame)
+    optional = {True: _Default(), False: inspect.Parameter.empty}
+    bare = [
+        each.replace(annotation=each.empty, default=optional[each.default is not each.empty])
+        for each in found.parameters.values()
+    ]
+    return shortened(str(found.replace(parameters=bare, return_annotation=found.empty)), WIDE)
+
+
+class _Default:
+    def __repr__(self) -> str:
+        return "…"
 
 
 def _definition(function: Callable[..., Any] | None) -> str:

@@ -34,6 +34,13 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
             id="first inputs raise",
         ),
         pytest.param(
+            "inputs=[Coin(5), Coin(10), Button()]",
+            "inputs=lambda paid: [Coin()]",
+            "inputs(0): the model raised TypeError: Coin.__init__() missing 1 required positional argument: 'cents'; "
+            "it takes (cents)\n  File ",
+            id="a call without an argument",
+        ),
+        pytest.param(
             "Coffee())",
             "'coffee')",
             "step(10, Button()): the model expects 'coffee', which the codec never decodes: its types are Coin, "
