@@ -62,7 +62,11 @@ def explain(words: Sequence[str], commands: Iterable[str]) -> int:
         say(f"{each.text}\n  more: {each.more}\n")
     if not found:
         names = [*commands]
-        hint = f"{near(words[0], [*names, *KINDS, *MEANT])} the commands are {', '.join(names)}".lstrip()
+        asked = {
+            word for each in _questions() for word in re.findall(r"[a-z]{5,}", each.text.partition("\n")[0].lower())
+        }
+        known = [*names, *KINDS, *MEANT, *(name for term, _ in _glossary() for name in term), *sorted(asked)]
+        hint = f"{near(words[0], known)} the commands are {', '.join([*names, 'help'])}".lstrip()
         warn(f"no message has these words: {' '.join(words)}; {hint}")
     return PASS if found else USAGE
 
@@ -129,14 +133,19 @@ def _questions() -> Iterator[KnownText]:
 
 def _terms(wanted: str) -> Iterator[KnownText]:
     """Yield the meaning of a term of the glossary, if it is there."""
+    yield from (text for names, text in _glossary() if wanted in names)
+
+
+def _glossary() -> Iterator[tuple[set[str], KnownText]]:
+    """Yield the terms of the glossary in small letters, and what they mean."""
     page = DOCS / "glossary.md"
     for line in page.read_text(encoding="utf-8").splitlines() if page.is_file() else ():
         cells = re.split(r"\s*(?<!\\)\|\s*", line)[1:-1]
         at = 1 if cells[2:] == [] else 2  # the second table has no column for the field's term
         names, meaning = cells[:at], "".join(cells[at : at + 1])
-        if wanted in {each.strip(" `*()").lower() for name in names for each in re.split("[,;(]", name)}:
-            says = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning)
-            yield KnownText(f"{'; '.join(filter(None, names))}: {says}", "docs/glossary.md")
+        says = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", meaning)
+        terms = {each.strip(" `*()").lower() for name in names for each in re.split("[,;(]", name)}
+        yield terms, KnownText(f"{'; '.join(filter(None, names))}: {says}", "docs/glossary.md")
 
 
 def sources(place: str) -> list[Path]:
