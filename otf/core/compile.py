@@ -91,12 +91,15 @@ class AskedState(NamedTuple):
     spontaneous: bool
 
 
+def refuse_returned(value: object) -> None:
+    """Raise ModelError for what a generator returned, which Python drops silently."""
+    if value is not None:
+        raise ModelError(f"it returned {show(value)}, which nothing sees, since it also has `yield`: yield it")
+
+
 def items_of(yields: Generator[object, None, object]) -> Generator[object]:
-    """Yield what a generator yields. Raises ModelError if it returns something, which Python would drop silently."""
-    returned = yield from yields
-    if returned is not None:
-        message = f"it returned {show(returned)}, which nothing sees, since the function also has `yield`: yield it"
-        raise ModelError(message)
+    """Yield what a generator yields. Raises ModelError if it returns something."""
+    refuse_returned((yield from yields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +119,16 @@ class Compiler:
                 f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
             )
             raise ModelError(message)
-        # checked one by one
-        items: Iterable[object] = items_of(yields) if isinstance(yields, Generator) else yields  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        items: Iterator[object] = iter(yields)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- checked one by one
         found: list[Move] = []
-        for item in items:
+        while True:
+            try:
+                item = next(items)
+            except StopIteration as end:
+                # a `for` would drop what a generator returns
+                if end.value is not None:
+                    refuse_returned(end.value)
+                return tuple(found)
             if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):
                 # the common case and the fastest: one value or none
                 emitted, target = self._alone(item.outputs[0]) if item.outputs else (), self.node(item.state)
@@ -129,7 +138,6 @@ class Compiler:
             if len(found) > TRANSITIONS:
                 message = f"more than {TRANSITIONS:,} transitions, with the alternatives of each: it seems never to end"
                 raise ModelError(message)
-        return tuple(found)
 
     def _moves(self, origin: AskedState, item: object) -> Iterator[Move]:
         if isinstance(item, Accept):

@@ -162,14 +162,15 @@ def join_queues(flight: Queues[QueuedInput], later: Queues[QueuedInput]) -> Queu
 
 def take_input(now: Hypothesis, port: str) -> Hypothesis:
     """Return the hypothesis in which the system has taken a port's first input, after emitting what was outstanding."""
-    head, *rest = queue(now.flight, port)
+    flight, number = list[tuple[str, tuple[QueuedInput, ...]]](), 0
     # the queues keep their order: sorting them took a fifth of the time of a move
-    left = tuple(rest)
-    flight = tuple([entry if entry[0] != port else (port, left) for entry in now.flight if left or entry[0] != port])
-    outstanding = now.outstanding and tuple(
-        [(name, _before(outputs, head.number)) for name, outputs in now.outstanding]
-    )
-    return Hypothesis(now.position, outstanding, flight, *now[3:])
+    for name, in_flight in now.flight:
+        left = in_flight if name != port else in_flight[1:]
+        number = number if name != port else in_flight[0].number
+        if left:
+            flight.append((name, left))
+    outstanding = now.outstanding and tuple([(name, _before(outputs, number)) for name, outputs in now.outstanding])
+    return Hypothesis(now.position, outstanding, tuple(flight), *now[3:])
 
 
 PLAIN: Final = Outstanding(Chain(Bag(()), None))

@@ -79,7 +79,7 @@ WRONG: list[tuple[object, str]] = [
     (None, "it returned None; yield transitions (goto(state, output, …)), or return a list of them"),
     (goto(1), "it returned Transition(state=1); yield"),
     ([1], "it gave 1, which is not a transition; write goto(state, output, …)"),
-    (both, "it returned Transition(state=2), which nothing sees, since the function also has `yield`: yield it"),
+    (both, "it returned Transition(state=2), which nothing sees, since it also has `yield`: yield it"),
     ("tea", "it gave 't', which is not a transition"),
     ([goto([])], "the state [] cannot be compared: a list can change and has no hash"),
     ([Transition(0, cast("tuple[object]", "tea"))], "it gave a Transition with the outputs 'tea', no tuple"),

@@ -263,10 +263,9 @@ def test_whether_the_machine_matters() -> None:
 
 def test_a_plan_in_virtual_time_has_no_end() -> None:
     """Planning takes no virtual time, so a slow machine changes no path; a real system waits half a pause."""
-    patient = lookout.patience(answering(pause=0.0))
 
     async def over() -> bool:
-        return patient()()
+        return lookout.patience(answering(pause=0.0))()()
 
     assert (virtually(over), anyio.run(over)) == (False, True)
-    assert not patient()()
+    assert not lookout.patience(answering(pause=0.0))()()
