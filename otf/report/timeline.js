@@ -55,6 +55,8 @@ function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
   const marks = [];
   for (let number = Math.ceil(first / every); number * every <= last && marks.length < 40; number += 1) marks.push(number * every);
   const [range, due, here] = [drawing("rect", { class: "range", y: 0, height: high }), drawing("path", { class: "window" }), drawing("path", { class: "now" })];
+  // a label at the right end would be cut if it stood in the middle below its mark
+  const below = (time) => `${+time.toPrecision(6)} s`, anchor = (time) => (x(time) + (below(time).length * LETTER) / 2 > room ? "end" : "middle");
   const silences = silencesOf(path), wide = silences.filter(({ from, to }) => x(to) - x(from) > 52);
   const drawn = drawing("svg", { class: "timeline", viewBox: `0 0 ${room} ${high + 16}`, width: room, height: high + 16, role: "img", "aria-label": "timeline of all events, to scale" },
     range,
@@ -64,7 +66,7 @@ function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
       drawing("text", { x: 0, y: 8 + at * LANE + LANE / 2 }, cutText(name || "port", Math.floor(left / LETTER)))]),
     ...[...ticks].map(([kind, lines]) => drawing("path", { class: kind, d: [...lines].join("") })),
     ...wide.map(({ from, to }) => drawing("text", { class: "soft", x: (x(from) + x(to)) / 2, y: 12, "text-anchor": "middle" }, seconds(to - from))),
-    ...marks.map((time) => drawing("text", { class: "soft", x: x(time), y: high + 13, "text-anchor": "middle" }, `${+time.toPrecision(6)} s`)),
+    ...marks.map((time) => drawing("text", { class: "soft", x: x(time), y: high + 13, "text-anchor": anchor(time) }, below(time))),
     due, here);
   drawn.addEventListener("click", (click) => {
     const box = drawn.getBoundingClientRect(), [at, row] = [click.clientX - box.left, Math.floor((click.clientY - box.top - 4) / LANE)];

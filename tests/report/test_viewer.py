@@ -348,6 +348,8 @@ def test_a_timeline_is_to_scale(seen: Browser, report: Path) -> None:
       const at = {{ clientX: box.left + {begin + 5.8 * wide}, clientY: box.top + 9 }};
       line.drawn.dispatchEvent(new MouseEvent('click', at)); }})()""")
     assert seen.ask("chosen") == 3
+    # the label of the last mark stands at the right end
+    assert seen.ask(f"({CUT.replace('chart', 'timeline')}).length") == 0
     assert seen.console == []
 
 
