@@ -180,7 +180,7 @@ async def open_inprocess(
 
 def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
     try:
-        return make()
+        made = make()
     except USERS_OWN:
         raise
     except BaseException as error:
@@ -188,6 +188,10 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
             f"the function{_behind(port)} cannot be made: {located(error)}; inprocess(make) calls make() for each path"
         )
         raise ContactError(message) from error
+    if not callable(made):  # pyright: ignore[reportUnnecessaryComparison] -- a user may return anything
+        what = f"make(){_behind(port)} returned {made!r}, which cannot be called"
+        raise UsageError(f"{what}; inprocess(make) needs a function from bytes to replies")
+    return made
 
 
 def _behind(port: str) -> str:

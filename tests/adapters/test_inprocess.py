@@ -220,6 +220,13 @@ async def test_what_is_no_reply_is_told(answer: object) -> None:
             await line.send(b"?")
 
 
+async def test_what_cannot_be_called_is_told() -> None:
+    """It would look like a system that dies at the first frame: a false alarm."""
+    with pytest.raises(UsageError, match=r"^make\(\) behind port 'panel' returned 7, which cannot be called"):
+        async with open_inprocess(lambda: cast("FrameHandler", 7), port="panel"):
+            pass
+
+
 async def test_a_function_that_cannot_be_made_is_told() -> None:
     """Where `make` raises, there is no system to talk to."""
 
