@@ -122,7 +122,7 @@ def test_a_bench_among_several_of_a_file_is_named(folder: Path) -> None:
     """Benches, and the functions that say that they return one."""
     made = "from otf import Bench\nfrom otf.models import coffee\nleft = coffee.bench()\n"
     (folder / "mine.py").write_text(f"{made}def right() -> Bench:\n    return left\n", encoding="utf-8")
-    for name, says in (("", "name it: mine.py:left or mine.py:right"), (":rigth", "did you mean mine.py:right?")):
+    for name, says in (("", "name it: mine.py:left or mine.py:right"), (":rihgt", "did you mean mine.py:right?")):
         assert says in failed("run", f"mine.py{name}")
 
 
