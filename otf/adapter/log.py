@@ -31,7 +31,7 @@ def note(event: str, /, level: Level = "info", **fields: object) -> None:
     """Log an event of the tester, with the fields `bound` here.
 
     >>> with bound(path=3):
-    ...     note("opened", port="line")  # nobody listens
+    ...     note("opened", port="line")  # no listener yet
     """
     if is_heard():
         import structlog

@@ -91,15 +91,16 @@ class AskedState(NamedTuple):
     spontaneous: bool
 
 
-def refuse_returned(value: object) -> None:
-    """Raise ModelError for what a generator returned, which Python drops silently."""
-    if value is not None:
-        raise ModelError(f"it returned {show(value)}, which nothing sees, since it also has `yield`: yield it")
+def _dropped(value: object) -> ModelError:
+    """Return the error for what a generator returned, which Python drops silently."""
+    return ModelError(f"it returned {show(value)}, which nothing sees, since it also has `yield`: yield it")
 
 
 def items_of(yields: Generator[object, None, object]) -> Generator[object]:
     """Yield what a generator yields. Raises ModelError if it returns something."""
-    refuse_returned((yield from yields))
+    returned = yield from yields
+    if returned is not None:
+        raise _dropped(returned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class Compiler:
             except StopIteration as end:
                 # a `for` would drop what a generator returns
                 if end.value is not None:
-                    refuse_returned(end.value)
+                    raise _dropped(end.value) from None
                 return tuple(found)
             if _is_plain(item) and (not item.outputs or _is_value(item.outputs[0])):
                 # the common case and the fastest: one value or none

@@ -312,7 +312,7 @@ class Conduct:
         if again:
             self.session.plan(None)
         elif port in self._lost_ports:
-            # a model that allows the end as often as it is told would get it without end
+            # a model may allow any number of ends, so another one would leave the path where it is
             raise Undecided(f"{port} has ended ({why}), so nothing can be sent there, but the model allows inputs")
         else:
             self._lost_ports.add(port)
