@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from otf.errors import UsageError
+from otf.errors import UsageError, near
 
 Level = Literal["debug", "info", "warning", "error"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
@@ -60,6 +60,8 @@ def logging_to(where: str | None) -> Generator[None]:
         return
     import structlog
 
+    if where not in LEVELS and "." not in where and not Path(where).exists() and (hint := near(where, LEVELS)):
+        raise UsageError(f"--log {where}: {hint} The levels are {', '.join(LEVELS)}; for a file write ./{where}")
     try:
         file = None if where in LEVELS else Path(where).open("a", encoding="utf-8")  # noqa: SIM115 -- closed below
     except OSError as error:

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from otf import supervisor
 from otf.cli.signals import SIGNALS
@@ -17,7 +18,7 @@ def main() -> None:
     # first, since the imports behind `called` take most of the start-up time
     SIGNALS.install()
     # before those imports, too: forking a small process is cheap
-    supervisor.supervise("the command", as_json="--json" in sys.argv, hears=True)
+    supervisor.supervise("the command", as_json=asks_json(sys.argv), hears=True)
     atexit.register(supervisor.sign)  # the first one registered runs last, after those of benches
     status = called(sys.argv[1:])
     supervisor.decide(status)
@@ -40,6 +41,11 @@ def _leave(status: int) -> None:
         return
     atexit._run_exitfuncs()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- as multiprocessing does before it leaves
     os._exit(status)
+
+
+def asks_json(arguments: Sequence[str]) -> bool:
+    """Return whether a command line asks for one JSON document."""
+    return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
 def called(arguments: Sequence[str]) -> int:

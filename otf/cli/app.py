@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from otf.cli import asks_json
 from otf.cli.catalogue import COMMANDS as ADDED
 from otf.cli.catalogue import VARIABLE, function_of, installed, prepare_completion
 from otf.cli.command import guarded, worker
@@ -223,7 +224,7 @@ def call(arguments: Sequence[str]) -> int:
 
             return explain(arguments[1:], COMMANDS)
         arguments = [*arguments[1:], "--help"]
-    as_json = "--json" in arguments
+    as_json = asks_json(arguments)
     if VARIABLE in os.environ:
         prepare_completion()
     begin_stdout()

@@ -45,7 +45,7 @@ def guarded(command: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         DEBUG.set(bool(kwargs.pop("debug", False)))
-        as_json = bool(kwargs.get("as_json"))
+        as_json = bool(kwargs.get("as_json")) or kwargs.get("form") == "json"
         kwargs.update({name: _taken(kind, kwargs) for name, kind in several.items()})
         try:
             status = command(*args, **kwargs)

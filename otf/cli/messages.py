@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import otf
 from otf.cli.output import say, warn
 from otf.errors import PASS, USAGE, near
 from otf.trace.verdict import WORDS as KINDS
@@ -65,7 +67,8 @@ def explain(words: Sequence[str], commands: Iterable[str]) -> int:
         asked = {
             word for each in _questions() for word in re.findall(r"[a-z]{5,}", each.text.partition("\n")[0].lower())
         }
-        known = [*names, *KINDS, *MEANT, *(name for term, _ in _glossary() for name in term), *sorted(asked)]
+        terms = [name for term, _ in _glossary() for name in term]
+        known = [*names, *KINDS, *MEANT, *terms, *sorted(asked), *otf.__all__]
         hint = f"{near(words[0], known)} the commands are {', '.join([*names, 'help'])}".lstrip()
         warn(f"no message has these words: {' '.join(words)}; {hint}")
     return PASS if found else USAGE
@@ -79,7 +82,7 @@ def looked_up(words: Sequence[str]) -> list[KnownText]:
     """
     wanted = _pieces(" ".join(words))
     found = sorted({*_messages(wanted), *_questions()}, key=lambda each: (-_share(wanted, each.text), len(each.text)))
-    known = [*_kinds([each.lower() for each in words]), *_terms(" ".join(words).lower())]
+    known = [*_kinds([each.lower() for each in words]), *_terms(" ".join(words).lower()), *_public(" ".join(words))]
     return [*known, *(each for each in found[:SHOWN] if _share(wanted, each.text) > 1 / 2)]
 
 
@@ -134,6 +137,13 @@ def _questions() -> Iterator[KnownText]:
 def _terms(wanted: str) -> Iterator[KnownText]:
     """Yield the meaning of a term of the glossary, if it is there."""
     yield from (text for names, text in _glossary() if wanted in names)
+
+
+def _public(name: str) -> Iterator[KnownText]:
+    """Yield what a public name of otf is."""
+    if name in otf.__all__:
+        says = (inspect.getdoc(getattr(otf, name)) or "").partition("\n\n")[0]
+        yield KnownText(f"{name}: {' '.join(says.split())}", f"`python -m pydoc otf.{name}`")
 
 
 def _glossary() -> Iterator[tuple[set[str], KnownText]]:

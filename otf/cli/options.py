@@ -54,9 +54,13 @@ class GroupedHelp(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 -- typer does not export the types
-        """Note which help the user asked for."""
+        """Note which help the user asked for, and in an error which command it is about."""
         ctx.meta[SHORT] = "-h" in args
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            vars(error).update(ctx=ctx)
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 -- typer does not export the types
         """Write the arguments, the options without a group, then each group."""

@@ -99,7 +99,7 @@ def test_python_runs_the_package_as_the_command() -> None:
     ("arguments", "message"),
     [
         (["run"], "Missing argument 'BENCH'"),
-        (["run", "coffee", "--tracs", "5"], "No such option: --tracs (Possible options: --traces"),
+        (["run", "coffee", "--tracs", "5"], "No such option: --tracs; did you mean --traces?"),
         (["run", "coffee", "--jobs", "0"], "Invalid value for '--jobs': 0 is not in the range x>=1"),
         (["run", "coffee", "--traces", "-1"], "Invalid value for '--traces': -1 is not in the range x>=1"),
         (["run", "coffee", "--steps", "0"], "Invalid value for '--steps': 0 is not in the range x>=1"),
@@ -132,6 +132,14 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     assert message in document.data["error"]
 
 
+@pytest.mark.parametrize("words", ["show nowhere.jsonl", "explore cofee", "explore coffee --limit 0"])
+def test_a_format_of_json_asks_for_the_document_of_an_error_too(words: str) -> None:
+    """`--format json` is another name for `--json`, also for what is refused."""
+    for form in (["--format", "json"], ["--format=json"]):
+        done = otf(*words.split(), *form)
+        assert (done.status, done.data["verdict"]) == (2, "error")
+
+
 @pytest.mark.parametrize(
     ("words", "says", "more"),
     [
@@ -144,6 +152,11 @@ def test_help_looks_a_message_up(words: str, says: str, more: str) -> None:
     first, _, _ = otf("help", *words.split()).out.partition("\n\n")
     assert says in first
     assert more in first
+
+
+def test_help_says_what_a_public_name_is() -> None:
+    """The name of an error, too, which a traceback shows."""
+    assert otf("help", "ModelError").out.startswith("ModelError: The model is broken: for instance, ")
 
 
 def test_help_says_what_a_term_means() -> None:
