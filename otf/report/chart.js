@@ -37,10 +37,11 @@ function chartPorts(events) {
 }
 
 // Rows: the events, and before the one that failed a row for each output that was expected.
-function chartRows(path, from, to) {
+function chartRows(path, from, to, hidden) {
   const rows = [];
   for (let at = from; at < to; at += 1) {
     const event = path.events[at];
+    if (hidden?.has(event.step)) continue;
     if (event.failed && path.failure) rows.push(...ghosts(path, event));
     const last = rows[rows.length - 1];
     if (event.kind === "stalled" && last?.stalls) addStall(last, at);
@@ -100,9 +101,10 @@ function chartHeights(rows, scaled, gap) {
   });
 }
 
-// Draw the events from one to another into a room that is so wide; `choose` gets the number of an event that is clicked.
-function drawChart(path, { from = 0, to = path.events.length, selected = -1, scaled = false, room = WIDE, gap = GAP, choose } = {}) {
-  const rows = chartRows(path, from, to);
+// Draw the events from one to another into a room that is so wide, without those of the hidden steps; `choose` gets the
+// number of an event that is clicked.
+function drawChart(path, { from = 0, to = path.events.length, hidden, selected = -1, scaled = false, room = WIDE, gap = GAP, choose } = {}) {
+  const rows = chartRows(path, from, to, hidden);
   const heights = chartHeights(rows, scaled, gap);
   const ports = chartPorts(path.events);
   if (!ports.length) ports.push("");
@@ -114,7 +116,7 @@ function drawChart(path, { from = 0, to = path.events.length, selected = -1, sca
   const view = { columns, width, letters: Math.floor(between / LETTER) - 1, bursts: burstsOf(path) };
   const chart = drawing("svg", {
     class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "list",
-    "aria-label": `sequence chart of ${to - from} events, ports ${ports.join(", ") || "one"}`,
+    "aria-label": `sequence chart of ${path.events.slice(from, to).filter((event) => !hidden?.has(event.step)).length} events, ports ${ports.join(", ") || "one"}`,
   });
   chart.append(...chartHeads(view, height), ...chartWindows(path, rows, heights, view));
   rows.forEach((row, at) => chart.append(chartRow(row, heights[at], view, { selected, choose })));

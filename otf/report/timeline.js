@@ -30,8 +30,8 @@ function timelineSaid(path, choose) {
     stalls.length ? `, ${countOf(stalls.length, "stall")} of the machine, ${seconds(stalled)} together` : "");
 }
 
-// Draw all events of a path into a width; `mark` moves the marks to an event, and to the range drawn in the chart.
-function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
+// Draw all events of a path into a width, those of the hidden steps pale; `mark` moves the marks to an event, and to the range drawn in the chart.
+function drawTimeline(path, room, choose, ports = chartPorts(path.events), hidden = new Set()) {
   const names = ports.length > LANES ? [...ports.slice(0, LANES - 1), `${ports.length - LANES + 1} others`] : ports;
   const lane = (port) => Math.max(0, Math.min(ports.indexOf(port ?? ""), LANES - 1));
   const [first, last] = [Math.min(...path.events.map((event) => event.at)), Math.max(...path.events.map((event) => event.at))];
@@ -46,10 +46,10 @@ function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
   const ticks = new Map();
   for (const event of path.events) {
     const known = { sent: ports.includes(event.port ?? "") ? "sent" : "waited", seen: "seen", closed: "seen" }[event.kind];
-    const kind = event.failed ? "failed" : known;
+    const kind = event.failed ? "failed" : known, drawn = hidden.has(event.step) ? `${kind} pale` : kind;
     if (!kind) continue;
     const [from, to] = kind === "failed" || kind === "waited" ? [0, high] : kind === "sent" ? [middle(event.port) - 9, middle(event.port)] : [middle(event.port), middle(event.port) + 9];
-    (ticks.get(kind) ?? ticks.set(kind, new Set()).get(kind)).add(`M${x(event.at).toFixed(1)} ${from}V${to}`);
+    (ticks.get(drawn) ?? ticks.set(drawn, new Set()).get(drawn)).add(`M${x(event.at).toFixed(1)} ${from}V${to}`);
   }
   const step = 10 ** Math.floor(Math.log10(last - first || 1)), every = [step / 5, step / 2, step, 2 * step, 5 * step].find((each) => x(first + each) - left > 70) ?? 10 * step;
   const marks = [];
@@ -70,7 +70,7 @@ function drawTimeline(path, room, choose, ports = chartPorts(path.events)) {
     due, here);
   drawn.addEventListener("click", (click) => {
     const box = drawn.getBoundingClientRect(), [at, row] = [click.clientX - box.left, Math.floor((click.clientY - box.top - 4) / LANE)];
-    const far = (event) => Math.abs(x(event.at) - at) + (lane(event.port) === row ? 0 : 6);
+    const far = (event) => Math.abs(x(event.at) - at) + (lane(event.port) === row ? 0 : 6) + (hidden.has(event.step) ? room : 0);
     choose(path.events.reduce((best, event, number) => (far(event) < far(path.events[best]) ? number : best), 0));
   });
   const until = (time) => x(Math.min(last, time));

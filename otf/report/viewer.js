@@ -10,7 +10,7 @@ const embedded = JSON.parse(document.getElementById("paths-data").textContent);
 const byName = new Map(embedded.map((head) => [head.name, head]));
 const unpacked = new Map();
 const TITLE = document.title;
-let open = null; // the path that is shown: { head, path, steps, at, scaled }
+let open = null; // the path that is shown: { head, path, steps, at, scaled, hidden }; the filter has hidden these steps
 let sought = ""; // words of the filter, which stays from path to path
 
 // The data of a path: base64, deflate, JSON.
@@ -80,11 +80,12 @@ function openPath(head, path, step, number) {
   const scaled = open?.scaled ?? false;
   let at = wanted ? wanted.events[Number(number) - 1] ?? firstOf(path, wanted) : failed >= 0 ? failed : 0;
   if (open?.head !== head) {
-    open = { head, path, steps, at, scaled };
+    open = { head, path, steps, at, scaled, hidden: new Set() };
     buildViewer();
-    if (sought) filterSteps(sought);
+    hideSteps(sought);
     showTimeline();
     scrollTo(0, 0);
+    if (!wanted) at = shownNear(at);
   }
   document.title = `${head.name} (${path.verdict}), ${TITLE}`;
   choose(at);
@@ -119,38 +120,59 @@ function buildViewer() {
   );
 }
 
-// What the chart shows of a path: the events around one.
-const around = (path, at) => [Math.max(0, at - AROUND), Math.min(path.events.length, at + AROUND + 1)];
+// The numbers of the events that the filter shows.
+const shownEvents = () => open.steps.flatMap((step) => (open.hidden.has(step.number) ? [] : step.events));
+
+// An event, or if the filter hides it, one of the next step that is shown.
+function shownNear(at) {
+  const shown = open.steps.filter((step) => !open.hidden.has(step.number));
+  if (!shown.length || shown.some((step) => step.events.includes(at))) return at;
+  return firstOf(open.path, shown.find((step) => step.events[0] > at) ?? shown.at(-1));
+}
+
+// What the chart shows of the open path: the events around the chosen one.
+function around() {
+  const shown = shownEvents(), here = shown.indexOf(open.at);
+  const [first, last] = [shown[Math.max(0, here - AROUND)], shown[Math.min(shown.length - 1, here + AROUND)]];
+  return [first ?? open.at, (last ?? open.at) + 1];
+}
 
 // All of the path on one line of time, as wide as the page; of a long one also the part that the chart shows.
 function showTimeline() {
   const place = document.getElementById("timeline");
   if (!open?.path.events.length || !place) return;
-  const { path, at, near } = open;
-  const [from, to] = near ? around(path, at) : [0, path.events.length];
+  const { path, near, hidden } = open;
+  const [from, to] = near ? around() : [0, path.events.length];
   const part = near ? { ...path, events: path.events.slice(from, to) } : path;
   const chosen = (number) => choose(from + number);
   const held = document.activeElement.id === "near";
-  open.timeline = { from, ...drawTimeline(part, place.clientWidth, chosen, chartPorts(path.events)) };
+  open.timeline = { from, ...drawTimeline(part, place.clientWidth, chosen, chartPorts(path.events), hidden) };
   place.replaceChildren(open.timeline.drawn, timelineSaid(part, chosen));
   const zoom = element("button", { type: "button", id: "near", "aria-pressed": String(Boolean(near)), click: toggleNear }, "around the event");
   if (path.events.length > 2 * AROUND) place.lastChild.append(" ", zoom);
   if (held) zoom.focus({ preventScroll: true });
 }
 
-// Only the steps with an event whose text has these words; a word that is the name of a port means the port.
-function filterSteps(text) {
+// Only the failing step, and those with an event whose text has these words; the name of a port means the port.
+function hideSteps(text) {
   sought = text;
-  const { path, steps } = open;
+  const { path, steps, hidden } = open;
   const words = text.toLowerCase().split(/\s+/u).filter(Boolean), ports = new Set(path.events.map(portOf));
   for (const step of steps) {
     const events = step.events.map((at) => path.events[at]);
     const told = events.map((event) => `${portOf(event)} ${eventText(path, event)}`).join("\n").toLowerCase();
-    step.hidden = !words.every((word) => (ports.has(word) ? events.some((event) => portOf(event) === word) : told.includes(word)));
-    document.getElementById(`step-${step.number}`).hidden = step.hidden;
+    const found = words.every((word) => (ports.has(word) ? events.some((event) => portOf(event) === word) : told.includes(word)));
+    const shown = found || events.some((event) => event.failed);
+    hidden[shown ? "delete" : "add"](step.number);
+    document.getElementById(`step-${step.number}`).hidden = !shown;
   }
-  const shown = steps.filter((step) => !step.hidden).length;
-  document.getElementById("filtered").textContent = words.length ? `${shown.toLocaleString("en")} of ${countOf(steps.length, "step")}` : "";
+  document.getElementById("filtered").textContent = words.length ? `${(steps.length - hidden.size).toLocaleString("en")} of ${countOf(steps.length, "step")}` : "";
+}
+
+function filterSteps(text) {
+  hideSteps(text);
+  showTimeline();
+  if (open.path.events.length) choose(shownNear(open.at));
 }
 
 const portOf = (event) => (event.port ?? "").toLowerCase();
@@ -182,6 +204,12 @@ function choose(at) {
   const { path, steps } = open;
   open.at = at;
   const event = path.events[at];
+  // who asks for a step that the filter hides wants to see it among all
+  if (open.hidden.has(event?.step) && open.hidden.size < steps.length) {
+    document.querySelector("#viewer [type=search]").value = "";
+    hideSteps("");
+    showTimeline();
+  }
   const list = document.getElementById("steps");
   for (const item of list.querySelectorAll("[aria-selected=true]")) item.setAttribute("aria-selected", "false");
   const item = document.getElementById(`step-${event?.step ?? 0}`);
@@ -199,13 +227,13 @@ function choose(at) {
 }
 
 function drawAround() {
-  const { path, at, scaled } = open;
+  const { path, at, scaled, hidden } = open;
   const place = document.getElementById("chart");
-  const [from, to] = around(path, at);
+  const [from, to] = around();
   if (open.near) showTimeline();
   const start = open.timeline?.from ?? 0;
   open.timeline?.mark(at - start, from - start, to - start);
-  place.replaceChildren(drawChart(path, { from, to, selected: at, scaled, room: place.clientWidth - 18, choose }));
+  place.replaceChildren(drawChart(path, { from, to, hidden, selected: at, scaled, room: place.clientWidth - 18, choose }));
   const row = place.querySelector(".selected");
   if (row) place.scrollTop = row.querySelector(".hit").getBBox().y - place.clientHeight / 2;
 }
@@ -319,9 +347,14 @@ function moveStep(by) {
   const { path, steps, at } = open;
   const now = steps.findIndex((step) => step.events.includes(at));
   // those that the filter shows, in the order in which they are met
-  const ahead = (by < 0 ? steps.slice(0, now).reverse() : steps.slice(now + 1)).filter((step) => !step.hidden);
+  const ahead = (by < 0 ? steps.slice(0, now).reverse() : steps.slice(now + 1)).filter((step) => !open.hidden.has(step.number));
   const next = ahead[Math.min(ahead.length, Math.abs(by)) - 1];
   if (next) choose(firstOf(path, next));
+}
+
+function moveEvent(by) {
+  const shown = shownEvents(), next = shown[shown.indexOf(open.at) + by];
+  if (next !== undefined) choose(next);
 }
 
 // In the order of the list of paths; of the table of paths, if it shows only some.
@@ -337,8 +370,8 @@ function movePath(by) {
 const KEYS = {
   ArrowUp: () => moveStep(-1),
   ArrowDown: () => moveStep(1),
-  ArrowLeft: () => choose(Math.max(0, open.at - 1)),
-  ArrowRight: () => choose(Math.min(open.path.events.length - 1, open.at + 1)),
+  ArrowLeft: () => moveEvent(-1),
+  ArrowRight: () => moveEvent(1),
   Home: () => moveStep(-open.steps.length),
   End: () => moveStep(open.steps.length),
   f: () => choose(Math.max(0, failureOf(open.path))),

@@ -112,31 +112,56 @@ def test_every_path_step_and_event_by_mouse(seen: Browser, report: Path) -> None
     assert seen.console == []
 
 
-def test_the_filter_of_steps(seen: Browser, report: Path) -> None:
-    """Steps without the words are not visible, and come back with none."""
-    opened(seen, report, "#path-1/step-1")
-    visible = "[...document.querySelectorAll('#steps li')].filter(step => step.offsetParent !== null).length"
-    every = seen.ask(visible)
-    assert every > 0
-    seen.ask("filterSteps('no such words')")
-    assert seen.ask(visible) == 0
-    seen.ask("filterSteps('')")
-    assert seen.ask(visible) == every
-
-
 def test_a_filter_by_port_and_the_keys(seen: Browser, report: Path) -> None:
     """The name of a port is no part of a text; arrow keys pass over what is hidden, and the next path is filtered."""
     opened(seen, report, "#path-1/step-1")
     seen.ask("open.path.events.filter(each => each.step === 3).forEach(each => { each.port = 'b'; })")  # as in Button
     seen.ask("filterSteps('B')")
-    assert seen.ask("document.getElementById('filtered').value").startswith("1 of ")
-    seen.key("ArrowDown")
-    assert seen.ask(SELECTED) == "step-3"
-    seen.key("ArrowDown")
-    assert seen.ask(SELECTED) == "step-3"
+    failing = seen.ask("open.path.events[failureOf(open.path)].step")
+    assert seen.ask("document.getElementById('filtered').value").startswith("2 of ")
+    assert seen.ask(SELECTED) == "step-3"  # the chosen one was hidden
+    for _ in range(2):
+        seen.key("ArrowDown")
+        assert seen.ask(SELECTED) == f"step-{failing}"
     seen.key("n")
     seen.until("open.head.name !== 'path-1'")
     assert seen.ask("document.querySelector('#viewer input').value") == "B"
+
+
+def test_the_filter_of_the_chart_and_the_timeline(seen: Browser, report: Path) -> None:
+    """Both show the steps of the list, and so do the keys; who goes to another step sees all of them again."""
+    opened(seen, report, "#path-1/step-1")
+    seen.ask("open.path.events.filter(each => each.step === 3).forEach(each => { each.port = 'b'; })")
+    seen.ask("filterSteps('B')")
+    failing = seen.ask("open.path.events[failureOf(open.path)].step")
+    pale, charted = "document.querySelectorAll('#timeline .pale').length", "[...new Set(open.path.events.filter("
+    charted += "(_, at) => document.querySelector(`#chart [data-event='${at}']`)).map(each => each.step))]"
+    assert seen.ask(charted) == [3, failing]
+    assert seen.ask(pale) > 0
+    while seen.ask("open.at !== shownEvents().at(-1)"):
+        assert seen.ask("open.path.events[open.at].step") in {3, failing}
+        seen.key("ArrowRight")
+    seen.ask("choose(0)")
+    assert seen.ask("document.querySelector('#viewer input').value") == ""
+    assert seen.ask(pale) == 0
+    assert len(seen.ask(charted)) > 2
+    assert seen.console == []
+
+
+def test_the_filter_keeps_the_failing_step(seen: Browser, report: Path) -> None:
+    """Whatever the words are, the step that failed stays in the list and in the chart."""
+    opened(seen, report, f"#{seen.ask('embedded[0].name')}")
+    failing = seen.ask("open.path.events[failureOf(open.path)].step")
+    seen.ask("choose(0)")
+    seen.ask("filterSteps('no such words')")
+    assert seen.ask(SELECTED) == f"step-{failing}"
+    assert seen.ask("[...document.querySelectorAll('#steps li:not([hidden])')].map(({ id }) => id)") == [
+        f"step-{failing}"
+    ]
+    assert seen.ask("document.querySelectorAll('#chart .bad').length") == 1
+    assert seen.ask("document.getElementById('filtered').value").startswith("1 of ")
+    seen.ask("filterSteps('')")
+    assert seen.ask("document.querySelectorAll('#steps li[hidden]').length") == 0
 
 
 def test_the_next_path_is_the_next_of_the_list(seen: Browser, report: Path) -> None:
@@ -373,7 +398,7 @@ def test_a_part_of_a_long_timeline(seen: Browser, report: Path) -> None:
     seen.ask("""(() => { const { path, head } = open, [event] = path.events;
       const events = Array.from({ length: 400 }, (_, at) => ({ ...event, at, step: at }));
       const long = { ...path, events };
-      open = { head, path: long, steps: stepsOf(long), at: 0 };
+      open = { head, path: long, steps: stepsOf(long), at: 0, hidden: new Set() };
       buildViewer(); showTimeline(); choose(200); })()""")
     assert seen.ask("document.querySelector('#timeline p').textContent").startswith("399 s to scale")
     seen.ask("document.getElementById('near').focus(); document.getElementById('near').click()")
