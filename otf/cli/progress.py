@@ -104,11 +104,15 @@ class ShrinkFigures:
     timed: bool = True
     began: float = field(default_factory=monotonic)
 
+    @property
+    def left(self) -> float:
+        """Return the seconds that the budget still has."""
+        return max(0.0, self.budget.seconds - (monotonic() - self.began))
+
     def text(self, steps: int, length: int, transitions: int) -> str:
         """Return the progress in words."""
         left = max(0, self.budget.transitions - transitions)
-        seconds = max(0.0, self.budget.seconds - (monotonic() - self.began))
-        budget = f"left: {counted(left, 'input')}{f', {seconds:.0f} s' if self.timed else ''}"
+        budget = f"left: {counted(left, 'input')}{f', {self.left:.0f} s' if self.timed else ''}"
         return f"shrinking, {steps} -> {counted(length, 'step')} (Ctrl-C keeps {length:,}); {budget}"
 
 

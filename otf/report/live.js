@@ -50,7 +50,8 @@
     if (state.met !== null && state.states) say("met", `${number(state.met)} of ${number(state.states)}`);
     say("rate", state.rate.toLocaleString("en", { maximumFractionDigits: state.rate < 10 ? 1 : 0 }));
     say("passed", clock(state.seconds));
-    say("left", state.done ? "done" : state.left === null ? "unknown" : `about ${clock(state.left)}`);
+    say("left", state.done ? "done" : state.left === null ? "unknown" : `${state.bounds ? "at most" : "about"} ${clock(state.left)}`);
+    place("left").nextElementSibling.textContent = state.bounds ? "left to shrink this failure" : "time left";
     say("now", state.done ? "" : state.now);
     draw(place("events"), state.events, (line) => `${line}\n`);
     draw(place("possible"), state.possible, (text) => element("li", {}, text));

@@ -89,6 +89,15 @@ def test_figures_of_a_time(tmp_path: Path) -> None:
     assert 3500 < state["left"] <= 3600
 
 
+def test_the_time_left_while_a_failure_is_shrunk(tmp_path: Path) -> None:
+    """The time of the campaign bounds shrinking, too."""
+    timed = Campaign(bench(), Settings(out=tmp_path / "out", traces=UNLIMITED, time=3600.0))
+    figures, failing = LiveFigures(timed, Listener()), replace(result(), verdict=Verdict("fail", FAILURE))
+    figures.shrinking(FailureGroup(FAILURE.signature, failing), 9, 7)
+    state = figures.state()
+    assert (state["bounds"], 3500 < state["left"] <= 3600) == (False, True)
+
+
 def test_the_curve_is_bounded(campaign: Campaign) -> None:
     """Of a long campaign every second point is dropped, the first and the last stay."""
     figures = LiveFigures(campaign, Listener())
@@ -353,7 +362,9 @@ def test_the_path_of_a_failure_is_named(campaign: Campaign) -> None:
     [group] = campaign.summary.failures.values()
     watching.shrinking(group, 1, 7)
     assert watching.state()["now"] == "shrinking the failure of path 1: 20 -> 1 step, 7 inputs sent"
+    assert (watching.state()["bounds"], 590 < watching.state()["left"] <= 600) == (True, True)  # of the budget
     watching.failure(group)
+    assert watching.state()["bounds"] is False
     assert watching.state()["now"] == "running: path 2, step 1 (seed 0)"
 
 

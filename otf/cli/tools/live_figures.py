@@ -12,6 +12,7 @@ from otf.campaign import Campaign, FailureGroup, Listener, PathResult, Summary
 from otf.campaign.results import Shrunk
 from otf.campaign.settings import UNLIMITED
 from otf.campaign.summary import callback
+from otf.cli.progress import ShrinkFigures
 from otf.cli.visited import FEW
 from otf.core import Model, Node, View
 from otf.errors import OtfError
@@ -63,6 +64,7 @@ class LiveFigures(Listener):
         # failed paths that are driven again
         self._confirming = set[int]()
         self._now = ""
+        self._shrinking: tuple[FailureGroup, ShrinkFigures] | None = None
         self._growth: list[tuple[int, int]] = [(0, 0)]
         self._states = 0
         self.ended: bool = False
@@ -129,6 +131,8 @@ class LiveFigures(Listener):
 
     def shrinking(self, group: FailureGroup, length: int, transitions: int) -> None:
         """Note the progress of shrinking."""
+        if self._shrinking is None or self._shrinking[0] is not group:
+            self._shrinking = group, ShrinkFigures(self._campaign.settings.budget)
         first, sent = group.first, counted(transitions, "input")
         of = f"the failure of path {first.number}" if first.number else "a saved failure"
         self._now = f"shrinking {of}: {first.steps} -> {counted(length, 'step')}, {sent} sent"
@@ -180,7 +184,8 @@ class LiveFigures(Listener):
             "steps": steps,
             "rate": steps / seconds if seconds else 0.0,
             "seconds": seconds,
-            "left": None if self._now or self.ended else self._left(seconds),
+            "left": None if self.ended else self._left(seconds),
+            "bounds": bool(self._now) and settings.time is None,
             "met": met if met or not summary.steps else None,
             "states": self._states if met <= self._states else 0,
             "failed": result.failed,
@@ -236,9 +241,12 @@ class LiveFigures(Listener):
         return "waiting: the system is starting or not yet at rest, or a failure is driven again"
 
     def _left(self, seconds: float) -> float | None:
+        """Return the seconds left; while a failure is shrunk and nothing bounds the campaign, those of its budget."""
         summary, settings = self._campaign.summary, self._campaign.settings
         bounds = [] if settings.time is None else [max(0.0, settings.time - seconds)]
-        if summary.paths and settings.traces < UNLIMITED:
+        if self._now and self._shrinking is not None:
+            bounds = bounds or [self._shrinking[1].left]
+        elif summary.paths and settings.traces < UNLIMITED:
             bounds.append(seconds * (settings.traces - summary.paths) / summary.paths)
         return min(bounds, default=None)
 
