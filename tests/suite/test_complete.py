@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from random import Random
 
 import pytest
@@ -15,7 +16,12 @@ from tests.suite.machines import different, every, made, models
 from tests.suite.passing import fooled
 
 COMPLETE = [name for name, method in METHODS.items() if method.complete]
-SYSTEMS = list(every(3))
+
+
+@cache
+def systems() -> list[NumberedMachine]:
+    """All machines of three states."""
+    return list(every(3))
 
 
 def paths(machine: NumberedMachine, method: str, extra: int = 0) -> list[Word]:
@@ -23,21 +29,21 @@ def paths(machine: NumberedMachine, method: str, extra: int = 0) -> list[Word]:
     return METHODS[method].make(machine, extra)[0]
 
 
-def wrong(machine: NumberedMachine, words: list[Word], systems: list[NumberedMachine]) -> list[NumberedMachine]:
+def wrong(machine: NumberedMachine, words: list[Word], tried: list[NumberedMachine]) -> list[NumberedMachine]:
     """The systems that pass a suite and are not what the model says."""
-    return [system for system in systems if passes(machine, system, words) and not equal(machine, system)]
+    return [system for system in tried if passes(machine, system, words) and not equal(machine, system)]
 
 
 def test_there_are_46656_machines_of_three_states() -> None:
     """Two inputs and two outputs: six possibilities for each of six transitions."""
-    assert len(SYSTEMS) == 46_656
+    assert len(systems()) == 46_656
 
 
 @pytest.mark.parametrize("method", COMPLETE)
 def test_no_wrong_machine_of_three_states_passes(method: str) -> None:
     """All machines of three states against the suites of three models, drawn by lot."""
     for machine in models(3, 3):
-        assert wrong(machine, paths(machine, method), SYSTEMS) == []
+        assert wrong(machine, paths(machine, method), systems()) == []
 
 
 @pytest.mark.slow
@@ -47,19 +53,19 @@ def test_no_wrong_machine_passes_for_many_models(method: str) -> None:
     for machine in [*models(3, 30, seed=2), *models(2, 10, seed=2)]:
         extra = 3 - machine.size
         if extra == 0 or METHODS[method].extra:
-            assert wrong(machine, paths(machine, method, extra), SYSTEMS) == []
+            assert wrong(machine, paths(machine, method, extra), systems()) == []
 
 
 @pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
 def test_no_wrong_machine_with_an_extra_state_passes(method: str) -> None:
     """Models of two states, systems of three: with one extra state nothing passes that is wrong."""
     for machine in models(2, 3):
-        assert wrong(machine, paths(machine, method, 1), SYSTEMS) == []
+        assert wrong(machine, paths(machine, method, 1), systems()) == []
 
 
 def test_without_the_extra_state_some_pass() -> None:
     """The number of extra states matters: a suite for two states lets wrong systems of three pass."""
-    assert any(wrong(machine, paths(machine, "hsi"), SYSTEMS) for machine in models(2, 3))
+    assert any(wrong(machine, paths(machine, "hsi"), systems()) for machine in models(2, 3))
 
 
 @pytest.mark.parametrize("method", COMPLETE)
@@ -68,10 +74,13 @@ def test_a_suite_without_one_of_its_tests_lets_some_pass(method: str) -> None:
     machine = next(models(3, 1))
     words = paths(machine, method)
     lost = [[*words[:at], *words[at + 1 :]] for at in range(len(words))]
-    assert any(wrong(machine, left, SYSTEMS) for left in lost)
+    assert any(wrong(machine, left, systems()) for left in lost)
 
 
-ALL = {states: different(states) for states in (1, 2, 3)}
+@cache
+def models_of(states: int) -> list[NumberedMachine]:
+    """All models of so many states: other names for states, inputs and outputs make no other machine."""
+    return different(states)
 
 
 def _fooled(method: str, extra: int, machines: list[NumberedMachine]) -> list[NumberedMachine]:
@@ -82,29 +91,29 @@ def _fooled(method: str, extra: int, machines: list[NumberedMachine]) -> list[Nu
 
 def test_there_are_so_many_different_small_machines() -> None:
     """Of one, two and three states: other names for states, inputs and outputs make no other machine."""
-    assert {states: len(machines) for states, machines in ALL.items()} == {1: 2, 2: 52, 3: 3_504}
+    assert {states: len(models_of(states)) for states in (1, 2, 3)} == {1: 2, 2: 52, 3: 3_504}
 
 
-@pytest.mark.parametrize("states", ALL)
+@pytest.mark.parametrize("states", [1, 2, 3])
 @pytest.mark.parametrize("method", COMPLETE)
 def test_no_wrong_system_passes_whatever_the_model(method: str, states: int) -> None:
     """All models of one to three states, against all systems with as many states as the model, one state included."""
-    assert _fooled(method, 0, ALL[states]) == []
+    assert _fooled(method, 0, models_of(states)) == []
 
 
 @pytest.mark.parametrize("states", [1, 2])
 @pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
 def test_no_wrong_system_with_an_extra_state_passes_whatever_the_model(method: str, states: int) -> None:
     """All models of one and two states, against all systems with a state more; of one state with two more as well."""
-    assert _fooled(method, 1, ALL[states]) == []
-    assert _fooled(method, 2, ALL[1]) == []
+    assert _fooled(method, 1, models_of(states)) == []
+    assert _fooled(method, 2, models_of(1)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in COMPLETE if METHODS[name].extra])
 def test_no_wrong_system_of_four_states_passes_whatever_the_model(method: str) -> None:
     """No wrong system of four states passes the suite of any model of three."""
-    assert _fooled(method, 1, ALL[3]) == []
+    assert _fooled(method, 1, models_of(3)) == []
 
 
 def _larger_fooled(method: str, machines: list[NumberedMachine], ways: Callable[[list[Word]], list[Word]]) -> bool:
@@ -122,7 +131,7 @@ def _larger_fooled(method: str, machines: list[NumberedMachine], ways: Callable[
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.extra and method.complete])
 def test_only_wider_suites_cover_larger_systems(method: str) -> None:
     """Systems whose states the suite's ways reach, and an input more: of up to five states for models of two."""
-    fooled_ = _larger_fooled(method, [*ALL[1], *ALL[2][::10]], list)
+    fooled_ = _larger_fooled(method, [*models_of(1), *models_of(2)[::10]], list)
     assert fooled_ == (method == "spy"), "the counterexample for H is larger"
 
 
@@ -130,7 +139,7 @@ def test_only_wider_suites_cover_larger_systems(method: str) -> None:
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.wider])
 def test_a_wider_suite_covers_larger_systems_whatever_the_model(method: str) -> None:
     """All models of two states."""
-    assert not _larger_fooled(method, ALL[2], list)
+    assert not _larger_fooled(method, models_of(2), list)
 
 
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.wider])
@@ -149,7 +158,7 @@ def test_a_wrong_system_is_found_where_there_is_one() -> None:
         words = paths(machine, "hsi")
         for left in [words, *([*words[:at], *words[at + 1 :]] for at in range(len(words)))]:
             found = fooled(machine, left, 3) is not None
-            assert found == bool(wrong(machine, left, SYSTEMS))
+            assert found == bool(wrong(machine, left, systems()))
             told.add(found)
     assert told == {False, True}
 
@@ -203,13 +212,13 @@ def test_systems_with_a_hidden_state_are_found(method: str) -> None:
     """Two thousand systems that have one state more than the model, and behave as it does for a while."""
     random = Random(7)
     for machine in models(4, 2, seed=11):
-        systems = [_grown(machine, random) for _ in range(1_000)]
-        assert wrong(machine, paths(machine, method, 1), systems) == []
+        grown = [_grown(machine, random) for _ in range(1_000)]
+        assert wrong(machine, paths(machine, method, 1), grown) == []
 
 
 def test_some_hidden_states_are_missed_without_room_for_them() -> None:
     """Suites without room for an extra state let some hidden states pass."""
     random = Random(7)
     for machine in models(4, 2, seed=11):
-        systems = [_grown(machine, random) for _ in range(1_000)]
-        assert wrong(machine, paths(machine, "chain"), systems)
+        grown = [_grown(machine, random) for _ in range(1_000)]
+        assert wrong(machine, paths(machine, "chain"), grown)
