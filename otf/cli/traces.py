@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import BufferedReader, RawIOBase
@@ -23,10 +23,10 @@ from otf.adapter import Bench
 from otf.adapter.bench_options import allowed, settable
 from otf.campaign.journal_lines import JOURNAL
 from otf.cli.benches import LONGEST, is_shipped, load, named, parameters
-from otf.cli.catalogue import TIMES
+from otf.cli.catalogue import TIMES, sources
 from otf.cli.output import warn
 from otf.cli.user_code import near_file
-from otf.errors import OtfError, TraceError, UsageError
+from otf.errors import OtfError, TraceError, UsageError, choose, near
 from otf.trace.reading import TraceReader, bounded
 from otf.trace.record import Header
 from otf.values import as_text, show
@@ -45,7 +45,7 @@ def bench_as_recorded(header: Header, reference: str, sets: Mapping[str, object]
     """
     own = _parameters(header, reference, sets)
     if refused := _choices_refused(reference, own):
-        _refuse(refused)
+        _refuse(refused, settable(named(reference)))
     bench = load(reference, {**own, **sets})
     recorded = {"quiescence": header.quiescence, "L": header.latency, "R": header.busy}
     times: dict[str, Any] = {key: value for key, value in recorded.items() if key not in sets}
@@ -84,14 +84,22 @@ def _set(values: Mapping[str, object]) -> str:
     return "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in texts.items())
 
 
-def _refuse(refused: Mapping[str, object]) -> NoReturn:
+def _refuse(refused: Mapping[str, object], may: Mapping[str, object] | None = None) -> NoReturn:
     values = ", ".join(f"{key}={show(value)}" for key, value in refused.items())
     again = " ".join(f"--set {key}=…" for key in refused)
     message = f"the trace was recorded with {values}, which a trace may not choose, since it may come from a stranger"
     text = "; --set KEY= is the empty text" if any(isinstance(each, str) for each in refused.values()) else ""
+    known = "".join(_choices(value, (may or {}).get(key)) for key, value in refused.items())
     raise UsageError(
-        f"{message}: set it yourself with {again}, to the value of the trace or of a repaired system{text}"
+        f"{message}: set it yourself with {again}, to the value of the trace or of a repaired system{known or text}"
     )
+
+
+def _choices(value: object, may: object) -> str:
+    """Return the value that a trace may choose and was probably meant, and all such values, if they are names."""
+    if not (isinstance(may, Iterable) and isinstance(value, str)):
+        return ""
+    return f"; {choose(value, map(str, cast('Iterable[object]', may)), 'a trace may choose')}"
 
 
 def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> dict[str, object]:
@@ -152,12 +160,18 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
     header, reference = reader.header, named or reader.header.bench
     if named is None and not is_shipped(reference):
         message = f"{reader.name}: the trace is of the bench {show(reference)}, which is not shipped; a trace may not "
-        raise UsageError(f"{message}choose what code is loaded: name the bench yourself with --bench BENCH")
+        hint = near(reference, sources())
+        raise UsageError(
+            f"{message}choose what code is loaded: name the bench yourself with --bench BENCH{hint and f'; {hint}'}"
+        )
+    other = "" if reference == header.bench else f"it is a trace of the bench {show(header.bench)}, not of {reference}"
+    if other and is_shipped(header.bench) and is_shipped(reference):
+        raise UsageError(f"{reader.name}: {other}; leave out --bench")
     try:
         bench = bench_as_recorded(header, reference, sets, drives=drives)
+        return replace(bench, inputs=header.inputs).at_speed(header.speed).with_malformed(header.malformed)
     except OtfError as error:
-        raise type(error)(f"{reader.name}: {error}") from error
-    return replace(bench, inputs=header.inputs).at_speed(header.speed).with_malformed(header.malformed)
+        raise type(error)(f"{reader.name}: {other and f'{other}; '}{error}") from error
 
 
 def each_trace(names: list[str]) -> Iterator[str]:

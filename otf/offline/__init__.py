@@ -119,7 +119,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     tally = EventTally(bench.spec)
     patience, registry = Patience(), Registry(bench.known_types)
     with watched():
-        for read in reader.events(registry):
+        for read in reader.events(registry, bench.ports):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
             # only now is it known whether the system had taken an input that leaves everything open

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from otf.errors import TraceError
+from otf.errors import TraceError, choose, near
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import DROPPED, FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
 from otf.values import show
+
+T = TypeVar("T")
 
 BAD_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """The exceptions of decoding JSON for invalid bytes, such as bytes that are not UTF-8 or endlessly nested."""
@@ -81,8 +83,8 @@ class TraceReader:
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
-    def events(self, registry: Registry) -> Iterator[TracedEvent]:
-        """Yield the events of the trace; `registry` decodes their values."""
+    def events(self, registry: Registry, ports: Collection[str] = ()) -> Iterator[TracedEvent]:
+        """Yield the events of the trace, each on one of `ports` if these are given; `registry` decodes their values."""
         for number, line in self._lines:
             if line["event"] == "end":
                 self.end = line
@@ -91,8 +93,12 @@ class TraceReader:
                 self.dropped = self._dropped(number, line)
                 return
             if line["event"] not in _READ:
-                self.fail(number, f"the event {show(line['event'])} is not known; known: {', '.join(_READ)}, end")
+                known = choose(line["event"], [*_READ, "end"], "known:")
+                self.fail(number, f"the event {show(line['event'])} is not known; {known}")
             traced = self._traced_event(number, line, registry)
+            if ports and getattr(traced.event, "port", "") not in {"", *ports}:
+                known = choose(line["port"], ports, "it has")
+                self.fail(number, f"the bench has no port {show(line['port'])}; {known}")
             if line.get("aftermath") is not True:
                 yield traced
             elif len(self.aftermath) < AFTERMATH:
@@ -117,10 +123,12 @@ class TraceReader:
 
     def _traced_event(self, number: int, line: TraceLine, registry: Registry) -> TracedEvent:
         try:
-            raw = bytes.fromhex(line["raw"]) if "raw" in line else None
-            return TracedEvent(_event(line, registry), number, raw, line, _seconds(line.get("slack", 0.0)))
+            raw = _raw(line["raw"]) if "raw" in line else None
+            return TracedEvent(_event(line, registry), number, raw, line, _seconds(line, "slack", 0.0))
         except KeyError as error:
-            self.fail(number, f"the field {error} is missing")
+            self.fail(number, f"the field {_missing(error, line)}")
+        except MisfitError as error:
+            self.fail(number, str(error))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             self.fail(number, f"{error}; the trace was recorded with the bench {show(self.header.bench)}")
 
@@ -139,9 +147,10 @@ class TraceReader:
         try:
             return msgspec.convert({name: line[name] for name in _FIELDS if name in line or name in _NEEDED}, Header)
         except KeyError as error:
-            self.fail(number, f"the header's field {error} is missing")
+            self.fail(number, f"the header's field {_missing(error, line)}")
         except msgspec.ValidationError as error:
-            self.fail(number, f"the header is malformed: {error}")
+            field = str(error).partition("`$.")[2].partition("`")[0].partition("[")[0]
+            self.fail(number, f"in the header {_misfit(field, line[field], get_type_hints(Header)[field])}")
 
     def _decoded(self, source: Iterable[bytes]) -> Iterator[tuple[int, TraceLine]]:
         for number, text in enumerate(source, 1):
@@ -177,44 +186,80 @@ def _object(text: bytes) -> TraceLine:
     return data  # pyright: ignore[reportUnknownVariableType] -- JSON objects have string keys
 
 
+class MisfitError(ValueError):
+    """A field of a line has a value of another type than it must have."""
+
+
+def _misfit(name: str, value: object, kind: Any) -> str:  # noqa: ANN401 -- an annotation
+    known = [each for each in get_args(kind) if each] if get_origin(kind) is Literal else []
+    needed = choose(str(value), known) if known else f"{_SAID[kind]} is needed"
+    return f"the field {_RENAMED.get(name, name)!r} is {show(value)}; {needed}"
+
+
+def _missing(error: KeyError, line: TraceLine) -> str:
+    hint = near(error.args[0], line.keys() - _KNOWN).replace("mean", "write")
+    return f"{error} is missing{hint and f'; {hint}'}"
+
+
+def _field(line: TraceLine, name: str, kind: type[T]) -> T:
+    """Return a field of a line. Raises KeyError, or MisfitError."""
+    try:
+        return msgspec.convert(line[name], kind)
+    except msgspec.ValidationError as error:
+        raise MisfitError(_misfit(name, line[name], kind)) from error
+
+
 def _event(line: TraceLine, registry: Registry) -> Event:
-    return _READ[line["event"]](line, _seconds(line["at"]), registry)
+    return _READ[line["event"]](line, _seconds(line, "at"), registry)
 
 
 def _sent(line: TraceLine, at: float, registry: Registry) -> Sent:
-    return Sent(registry.decode(line["value"]), _text(line["port"]), at, _seconds(line.get("took", 0.0)))
+    return Sent(registry.decode(line["value"]), _field(line, "port", str), at, _seconds(line, "took", 0.0))
 
 
 def _quiet(line: TraceLine, at: float, _registry: Registry) -> Quiet:
-    return Quiet(at, line.get("restless") is True, _known_by(line.get("by", "")))
+    by: Any = KnownBy
+    return Quiet(at, line.get("restless") is True, _field(line, "by", by) if "by" in line else "")
 
 
-def _known_by(data: object) -> KnownBy:
-    known: KnownBy = msgspec.convert(data, KnownBy)
-    return known
-
-
-def _seconds(data: object) -> float:
-    seconds = msgspec.convert(data, float)
-    if abs(seconds) > LATEST:
-        message = f"a time of {seconds:g} seconds: the maximum is {LATEST:g}"
-        raise ValueError(message)
+def _seconds(line: TraceLine, name: str, default: float | None = None) -> float:
+    if default is not None and name not in line:
+        return default
+    seconds = _field(line, name, float)
+    if not 0 <= seconds <= LATEST:
+        raise MisfitError(f"the field {name!r} is {seconds:g}; a time is a number of seconds, from 0 to {LATEST:g}")
     return seconds
 
 
-def _text(data: object) -> str:
-    return msgspec.convert(data, str)
+def _raw(data: object) -> bytes:
+    try:
+        return bytes.fromhex(msgspec.convert(data, str))
+    except ValueError as error:
+        raise MisfitError(
+            f"the field 'raw' is {show(data)}; two hexadecimal digits are needed for each byte"
+        ) from error
 
 
 _FIELDS = [field.name for field in fields(Header)]
 _NEEDED = {each.name for each in fields(Header) if each.default is MISSING and each.default_factory is MISSING}
+_KNOWN: Final = {*_FIELDS, "level", "timestamp", "port", "value", "raw", "upto", "reason", "seconds", "took", "slack"}
+_RENAMED: Final = {"latency": "L", "busy": "R"}
+_SAID: Final[Mapping[Any, str]] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    Mapping[str, Any]: "an object",
+    Mapping[str, str]: "an object of texts",
+    tuple[str, ...] | None: "a list of texts, or null",
+}
 _READ: Final[Mapping[str, Callable[[TraceLine, float, Registry], Event]]] = {
     "sent": _sent,
-    "seen": lambda line, at, registry: Seen(registry.decode(line["value"]), _text(line["port"]), at),
+    "seen": lambda line, at, registry: Seen(registry.decode(line["value"]), _field(line, "port", str), at),
     "quiet": _quiet,
-    "taken": lambda line, at, _: Taken(msgspec.convert(line["upto"], int), at),
-    "closed": lambda line, at, _: Closed(_text(line["port"]), _text(line["reason"]), at),
-    "stalled": lambda line, at, _: Stalled(_seconds(line["seconds"]), at),
+    "taken": lambda line, at, _: Taken(_field(line, "upto", int), at),
+    "closed": lambda line, at, _: Closed(_field(line, "port", str), _field(line, "reason", str), at),
+    "stalled": lambda line, at, _: Stalled(_seconds(line, "seconds"), at),
     "guess": lambda _line, at, _: Guess(at),
 }
 """How to read each kind of event: one that is not here is not taken for another."""

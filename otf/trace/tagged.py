@@ -13,7 +13,7 @@ from datetime import date
 from enum import Enum, Flag
 from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
 
-from otf.errors import UsageError
+from otf.errors import UsageError, choose, near
 from otf.spec import Elapse, Idle
 from otf.trace.events import Ended, Undecodable
 from otf.values import FiniteFunction, show
@@ -82,7 +82,7 @@ class Registry:
             return self._typed(self.types[name], rest)
         if name in _BASIC and rest.keys() == {"value"}:
             return self._basic(name, rest["value"])
-        message = f"the type {show(name)} is not known to the bench; known: {', '.join(sorted(self.types))}"
+        message = f"the type {show(name)} is not known to the bench; {choose(name, sorted(self.types), 'known:')}"
         message += "; a bench lists types that its codec does not know in `types`"
         raise ValueError(message)
 
@@ -93,7 +93,8 @@ class Registry:
             return kind(_only_text("UUID", data))
         names = {_tag(name): name for name in _names(kind)}
         if set(names) != set(data):
-            message = f"{kind.__name__} has the fields {sorted(names)}, not {sorted(data)}"
+            hint = next((f"{found} " for each in data.keys() - names.keys() if (found := near(each, names))), "")
+            message = f"{hint}{kind.__name__} has the fields {sorted(names)}, not {sorted(data)}"
             raise ValueError(message)
         values = {names[tag]: self._field(kind, names[tag], item) for tag, item in data.items()}
         try:
@@ -112,7 +113,10 @@ class Registry:
 
     def _basic(self, name: str, data: Json) -> object:
         if name in _TEXTS and isinstance(data, str):
-            return _TEXTS[name](data)
+            try:
+                return _TEXTS[name](data)
+            except ValueError as error:
+                raise ValueError(f"{show(data)} is not of the type {name}: {error}") from error
         if name in _GROUPS and _is_list(data):
             return _grouped(name, [self._value(item) for item in data])
         if name == "dict" and _is_list(data) and all(_is_list(pair) and len(pair) == 2 for pair in data):  # noqa: PLR2004 -- key and value
@@ -299,6 +303,7 @@ def _member(kind: type[Enum], data: Mapping[str, Json]) -> Enum:
     if issubclass(kind, Flag) and type(name) is int:
         return kind(name)
     if not isinstance(name, str) or name not in kind.__members__:
-        message = f"{kind.__name__} has the members {', '.join(kind.__members__)}, not {show(dict(data))}"
+        hint = f"{near(str(name), kind.__members__)} ".lstrip()
+        message = f"{hint}{kind.__name__} has the members {', '.join(kind.__members__)}, not {show(dict(data))}"
         raise ValueError(message)
     return kind.__members__[name]

@@ -36,15 +36,28 @@ SENT = {"event": "sent", "at": 0.1, "port": "slot", "value": 1}
         ),
         pytest.param(3, b'{"event": "sent", "port": "slot", "value": 1}', "the field 'at' is missing", id="no time"),
         pytest.param(3, b'{"event": "sent", "at": 1, "value": 1}', "the field 'port' is missing", id="no port"),
-        pytest.param(3, b'{"event": "quiet", "at": "soon"}', "Expected `float`, got `str`", id="no number"),
-        pytest.param(3, b'{"event": "quiet", "at": "nan"}', "Expected `float`, got `str`", id="nan"),
-        pytest.param(3, b'{"event": "quiet", "at": 1, "by": "me"}', "Invalid enum value 'me'", id="no such way"),
+        pytest.param(
+            3, b'{"event": "quiet", "at": "soon"}', "the field 'at' is 'soon'; a number is needed", id="no number"
+        ),
+        pytest.param(3, b'{"event": "quiet", "at": "nan"}', "the field 'at' is 'nan'; a number is needed", id="nan"),
+        pytest.param(
+            3,
+            b'{"event": "quiet", "at": 1, "by": "me"}',
+            "the field 'by' is 'me'; choose one of timed, ",
+            id="no such way",
+        ),
         pytest.param(3, b'{"event": "quiet", "at": 1e999}', "not a line of a trace", id="inf"),
         pytest.param(
-            3, b'{"event": "quiet", "at": 1e308}', "a time of 1e+308 seconds: the maximum is 1e+10", id="late"
+            3,
+            b'{"event": "quiet", "at": 1e308}',
+            "the field 'at' is 1e+308; a time is a number of seconds, from 0 to 1e+10",
+            id="late",
         ),
         pytest.param(
-            3, b'{"event": "seen", "at": 1, "port": 5, "value": 1}', "Expected `str`, got `int`", id="no name"
+            3,
+            b'{"event": "seen", "at": 1, "port": 5, "value": 1}',
+            "the field 'port' is 5; a text is needed",
+            id="no name",
         ),
     ],
 )
@@ -67,11 +80,13 @@ def test_a_line_that_is_none(folder: Path, trace: Path, number: int, line: bytes
             "the type 'Token' is not known to the bench; known: Button, Coffee, Coin, Elapse, Ended",
         ),
         ({"type": "Coin"}, "Coin has the fields ['cents'], not []"),
+        ({"type": "Coin", "cent": 5}, "did you mean cents? Coin has the fields ['cents'], not ['cent']"),
+        ({"type": "Coyn", "cents": 5}, "the type 'Coyn' is not known to the bench; did you mean Coin? known: Button,"),
         ({"type": "Coin", "cents": "five"}, "Coin.cents is 'five', which is not of the type int"),
         ({"cents": 5}, "a value is plain or an object with a type"),
         ([5], "a value is plain or an object with a type, not [5]"),
         ({"type": "tuple", "value": 5}, "5 is not of the type tuple"),
-        ({"type": "bytes", "value": "xy"}, "non-hexadecimal number"),
+        ({"type": "bytes", "value": "xy"}, "'xy' is not of the type bytes: non-hexadecimal number"),
         ({"type": "__import__", "value": "os"}, "the type '__import__' is not known to the bench"),
     ],
 )
@@ -99,9 +114,15 @@ def test_values_that_are_nested_too_deep(folder: Path, trace: Path) -> None:
     [
         ("format", 2, "the format is 2; this version of otf reads format 1"),
         ("format", "one", "the format is 'one'; this version of otf reads format 1"),
-        ("inputs", "some", "the header is malformed: Invalid enum value 'some' - at `$.inputs`"),
-        ("parameters", [], "the header is malformed: Expected `object`, got `array` - at `$.parameters`"),
-        ("quiescence", None, "the header is malformed: Expected `float`, got `null` - at `$.quiescence`"),
+        (
+            "mode",
+            "strct",
+            "in the header the field 'mode' is 'strct'; did you mean strict? choose one of strict, eager",
+        ),
+        ("R", "long", "in the header the field 'R' is 'long'; a number is needed"),
+        ("inputs", "some", "in the header the field 'inputs' is 'some'; choose one of uioco, any, all, mixed"),
+        ("parameters", [], "in the header the field 'parameters' is []; an object is needed"),
+        ("quiescence", None, "in the header the field 'quiescence' is None; a number is needed"),
     ],
 )
 def test_a_header_that_is_none(folder: Path, trace: Path, field: str, value: object, message: str) -> None:
@@ -118,6 +139,25 @@ def test_a_header_in_which_something_is_missing(folder: Path, trace: Path) -> No
     assert judged(rewrite(folder / "older.jsonl", lines)).status == 1
     del lines[0]["seed"]
     assert "line 1: the header's field 'seed' is missing" in refused(rewrite(folder / "strange.jsonl", lines))
+    lines[0]["sed"] = 1
+    assert "'seed' is missing; did you write sed?" in refused(rewrite(folder / "strange.jsonl", lines))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("raw", "xy", "the field 'raw' is 'xy'; two hexadecimal digits are needed for each byte"),
+        ("at", -3, "the field 'at' is -3; a time is a number of seconds, from 0 to 1e+10"),
+        ("slack", "x", "the field 'slack' is 'x'; a number is needed"),
+        ("port", "slott", "the bench has no port 'slott'; did you mean slot? it has slot"),
+        ("event", "snet", "the event 'snet' is not known; did you mean sent? known: sent, seen, "),
+    ],
+)
+def test_a_field_that_is_none(folder: Path, trace: Path, field: str, value: object, message: str) -> None:
+    """The error names the field, what is in it, and what it may be."""
+    lines = recorded(trace)
+    lines[1][field] = value
+    assert f"strange.jsonl, line 2: {message}" in refused(rewrite(folder / "strange.jsonl", lines))
 
 
 HOSTILE = "\x1b[2J\x1b[31m\x07\u202e\x9b\r"

@@ -147,7 +147,7 @@ def test_a_trace_of_another_bench() -> None:
     """The message names the bench with which it was recorded."""
     otf("run", "coffee", "--traces", 1, "--steps", 5, "--out", "runs", "--no-saved")
     message = failed("replay", "runs/path-0001.jsonl", "--bench", "tickets")
-    assert message.endswith("; the trace was recorded with the bench 'coffee'\n")
+    assert message.endswith("it is a trace of the bench 'coffee', not of tickets; leave out --bench\n")
 
 
 @pytest.mark.parametrize(
