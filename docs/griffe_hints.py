@@ -4,7 +4,8 @@ A name may hide the submodule that defines it: `otf.campaign.run` is a function 
 function wins, since the package imports it; for griffe the file wins. And `light` makes a dataclass.
 
 A class tells in its docstring what its fields mean, or a comment does: each field gets its own part of that, for
-readers who come to it by the search. And no default or parameter is a private name.
+readers who come to it by the search. The formats of numbers are described by what they write. And no default or
+parameter is a private name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from itertools import takewhile
 from typing import Any
 
 import griffe
+
+from otf.codec import fields
 
 _NAME = griffe.ExprName("dataclass", parent=griffe.ExprName("dataclasses"))
 _DATACLASS = griffe.Decorator(_NAME, lineno=None, endlineno=None)
@@ -47,13 +50,41 @@ class Hints(griffe.Extension):
                     package.members[name] = named = _instead(module, pkg.modules_collection[home], package)
                     for alias in list(module.aliases.values()):  # the same name in other packages: `otf.run`
                         alias.target = named
+        _add_numbers(pkg["codec.fields"])
         for each in _defined(pkg):
             if isinstance(each, griffe.Attribute):
                 _explain(each)
+                _let_be_method(each)
             elif isinstance(each, griffe.Function):
                 hidden = "_" if each.name == "__init__" else "\0"  # a private field
                 public = [part for part in each.parameters if not part.name.startswith(hidden)]
                 each.parameters = griffe.Parameters(*map(_shown, public))
+
+
+def _add_numbers(module: griffe.Module) -> None:
+    """Add the formats of numbers, two of which are made in each line of code."""
+    for name, number in vars(fields).items():
+        if isinstance(number, fields.Number):
+            told = griffe.Docstring(_number(name, number))
+            module.set_member(name, griffe.Attribute(name, value=repr(number), docstring=told))
+
+
+def _let_be_method(field: griffe.Attribute) -> None:
+    """Put a function in the place of an attribute of a class that has it as its value."""
+    function = field.module.members.get(str(field.value))
+    if isinstance(field.parent, griffe.Class) and isinstance(function, griffe.Function) and not field.annotation:
+        field.parent.members[field.name] = method = copy.copy(function)
+        method.name, method.parent = field.name, field.parent
+
+
+def _number(name: str, number: fields.Number) -> str:
+    """Return what a format of numbers is, with an example."""
+    order = {"big": ", the most significant first", "little": ", the least significant first"}[number.order]
+    sign = "a signed integer (two's complement)" if number.signed else "an unsigned integer"
+    size = f"{number.width} bytes{order}" if number.width > 1 else "1 byte"
+    sample = -2 if number.signed else 258 if number.width > 1 else 7
+    example = f">>> {name}.write({sample})\n{number.write(sample)!r}"
+    return f"The format of {sign} of {size}.\n\n```pycon\n{example}\n```"
 
 
 def _packages(package: griffe.Module) -> list[griffe.Module]:
@@ -92,6 +123,9 @@ def _explain(field: griffe.Attribute) -> None:
             *cls.mro(),
         ]  # the same fields, as keywords
     said = (meaning(field.name, each.docstring.value) for each in told if each.docstring)
+    number = getattr(fields, field.name, None) if field.module.path == fields.__name__ else None
+    if isinstance(number, fields.Number):
+        field.docstring = griffe.Docstring(_number(field.name, number), parent=field)
     if not field.docstring and (text := next(filter(None, said), "") or commented(field)):
         field.docstring = griffe.Docstring(text, parent=field)
     if _PRIVATE.search(str(field.value)):

@@ -28,19 +28,31 @@ FAULTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Coin:
-    """A customer inserts a coin."""
+    """A customer inserts a coin of so many `cents`.
+
+    >>> codec.encode(Coin(5))
+    b'coin 5'
+    """
 
     cents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A customer asks for coffee."""
+    """A customer asks for coffee.
+
+    >>> codec.encode(Button())
+    b'button'
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Coffee:
-    """The machine gives a coffee."""
+    """The machine gives a coffee.
+
+    >>> codec.decode("line", b"coffee")
+    Coffee()
+    """
 
 
 Input: TypeAlias = Coin | Button
@@ -58,6 +70,11 @@ def step(paid: int, inp: Input) -> Iterator[Transition[int]]:
 
 
 coffee: Final[Spec[int, Input]] = Spec(step, initial=0, inputs=[Coin(5), Coin(10), Button()], name="coffee")
+"""The model of the machine; a state is the number of cents inside.
+
+>>> [(way.state, way.outputs) for way in coffee.step(10, Button())]
+[(0, (Coffee(),))]
+"""
 codec: Final = lines({Coin: "coin {cents}", Button: "button", Coffee: "coffee"})
 
 
@@ -95,6 +112,10 @@ def bench(*, fault: str = "none") -> Bench:
 
     otf also tries what the spec leaves open (`mixed`), and the machine must ignore it: a correct one lets a surplus
     coin fall through, and does nothing for an early button.
+
+    >>> from otf.campaign import run
+    >>> run(bench(), traces=1, steps=10, seed=1).verdict
+    'pass'
     """
     if fault not in {"none", *FAULTS}:
         message = f"fault={fault}: the machine has no such fault; it has {', '.join(FAULTS)}, or none"

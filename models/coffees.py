@@ -16,12 +16,16 @@ PRICE: Final = 10
 
 
 class IO(Enum):
-    """Inputs and outputs: coins go in and may come back, coffee comes out."""
+    """Inputs and outputs: coins go in and may come back, coffee comes out.
 
-    NICKEL = "nickel"
-    DIME = "dime"
-    BUTTON = "button"
-    COFFEE = "coffee"
+    >>> [way.outputs for way in c3(10, IO.DIME)]
+    [(Dime,)]
+    """
+
+    NICKEL = "nickel"  # 5 cents
+    DIME = "dime"  # 10 cents
+    BUTTON = "button"  # the customer asks for coffee
+    COFFEE = "coffee"  # the machine gives one
 
     def __repr__(self) -> str:
         """Write the bare word, as the paper does."""
@@ -64,11 +68,36 @@ def c4(paid: int, inp: IO) -> Iterator[Transition[int]]:
 
 INPUTS: Final = (IO.NICKEL, IO.DIME, IO.BUTTON)
 C0: Final[Spec[int, IO]] = Spec(c0, 0, INPUTS)
+"""The machine that leaves open what happens to an early button or a surplus coin.
+
+>>> [*C0.step(0, IO.BUTTON)]
+[]
+"""
 C1: Final[Spec[int, IO]] = Spec(c1, 0, INPUTS)
+"""As `C0`, but the button may also do nothing.
+
+>>> [way.outputs for way in C1.step(10, IO.BUTTON)]
+[(Coffee,), ()]
+"""
 # c2 of the paper has a last alternative for all other inputs, which ignores them
 C2: Final[Spec[int, IO]] = Spec(total(C0).step, 0, INPUTS, name="c2")
+"""As `C0`, but whatever `C0` leaves open does nothing.
+
+>>> [way.state for way in C2.step(10, IO.DIME)]
+[10]
+"""
 C3: Final[Spec[int, IO]] = Spec(c3, 0, INPUTS)
+"""As `C0`, but a surplus coin comes back.
+
+>>> [(way.state, way.outputs) for way in C3.step(10, IO.DIME)]
+[(10, (Dime,))]
+"""
 C4: Final[Spec[int, IO]] = Spec(c4, 0, INPUTS)
+"""The machine that takes any amount of money.
+
+>>> [way.state for way in C4.step(90, IO.DIME)]
+[100]
+"""
 MACHINES: Final = (C0, C1, C2, C3, C4)
 
 

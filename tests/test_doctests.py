@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
+import inspect
 import linecache
 import pkgutil
+from collections.abc import Iterator
+from itertools import pairwise
 from types import ModuleType
 
 import pytest
@@ -24,12 +28,22 @@ def modules(name: str) -> list[ModuleType]:
     return [package, *(importlib.import_module(each.name) for each in pkgutil.walk_packages(path, f"{name}."))]
 
 
+def of_values(module: ModuleType) -> Iterator[doctest.DocTest]:
+    """Yield the examples below the values and type aliases of a module, whose texts exist in its source only."""
+    parser, body = doctest.DocTestParser(), ast.parse(inspect.getsource(module) or "").body
+    for value, text in pairwise(body):
+        if isinstance(value, ast.Assign | ast.AnnAssign) and isinstance(text, ast.Expr):
+            told = str(ast.literal_eval(text.value))
+            yield parser.get_doctest(told, dict(vars(module)), module.__name__, module.__file__, text.lineno)
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_examples_of_a_package_hold(name: str) -> None:
     """Each example results in the lines below it, and each of these packages has examples."""
     linecache.clearcache()  # before each docstring, doctest asks the disk about every file in it
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
-    tests = [test for module in modules(name) for test in finder.find(module) if test.examples]
+    found = modules(name)
+    tests = [test for module in found for test in (*finder.find(module), *of_values(module)) if test.examples]
     assert tests
     for test in tests:
         runner.run(test)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from html import unescape
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, is_typeddict
 
 ROOT = Path(__file__).parents[1]
@@ -53,14 +54,15 @@ def exported(source: Path) -> list[str]:
     return [str(name) for each in assigned for name in ast.literal_eval(each.value)]
 
 
-def imported() -> Iterator[str]:
-    """Yield every name that a guide or a shipped bench imports from otf, by its path."""
-    texts = [page.read_text(encoding="utf-8") for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]]
-    texts += [source.read_text(encoding="utf-8") for source in (ROOT / "models").rglob("*.py")]
-    for package, names in re.findall(
-        r"^(?:>>> )?from (otf[\w.]*) import (\([^)]*\)|.*)", "\n".join(texts), re.MULTILINE
-    ):
-        yield from (f"{package}.{name}" for name in re.findall(r"(?:as )?(\w+)", re.sub(r"#.*| as \w+", "", names)))
+GUIDES = (*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "examples").rglob("*.py"))
+BENCHES = tuple((ROOT / "models").rglob("*.py"))
+
+
+def imported(files: Iterable[Path]) -> Iterator[str]:
+    """Yield every name that code of these files imports from otf, by its path."""
+    text = "\n".join(each.read_text(encoding="utf-8") for each in files)
+    for package, names in re.findall(r"^ *(?:>>> )?from (otf[\w.]*) import (\([^)]*\)|.*)", text, re.MULTILINE):
+        yield from (f"{package}.{name}" for name in re.findall(r"\w+", re.sub(r"#.*| as \w+", "", names)))
 
 
 NAMES = tuple(public())
@@ -123,16 +125,23 @@ def listed(site: Path) -> list[Public]:
 
 
 def test_each_name_that_users_import_has_an_entry(site: Path) -> None:
-    """The reference has every name of `otf`, and every public name that a guide or a shipped bench imports."""
-    used = {*imported()}
+    """The reference has every name of `otf`, what guides import, and the public names that shipped benches import."""
+    used, guides = {*imported(BENCHES)}, {*imported(GUIDES)}
     wanted = [each.path for each in NAMES if each.package == "otf" or each.path in used]
-    assert len(wanted) > 100
+    wanted += sorted(path for path in guides if not is_module(path))
+    assert len(guides) > 150
+    assert len(wanted) > 200
     assert [path for path in wanted if path not in entries(site)] == []
+
+
+def is_module(path: str) -> bool:
+    """Return whether an imported name is a module."""
+    return inspect.ismodule(resolve_name(path))
 
 
 def test_each_entry_describes_its_name(site: Path) -> None:
     """An entry says something, and nothing else has its name: no file in the place of a function."""
-    kinds = {each.path: re.findall(r"doc-object doc-(\w+)", entries(site)[each.path])[0] for each in listed(site)}
+    kinds = {each.path: kind_of(entries(site)[each.path]) for each in listed(site)}
     assert {path for path, kind in kinds.items() if kind == "module"} == set()
 
 
@@ -201,7 +210,15 @@ def test_errors_are_named(site: Path) -> None:
     assert "raises ModelError, UsageError" in plain(rows["Bench"])
 
 
-def test_each_callable_has_an_example(site: Path) -> None:
-    """Whatever users call has an example in its entry, run as a doctest: of its own, or in a method of the class."""
+def test_each_entry_has_an_example(site: Path) -> None:
+    """Each class, function, value and type alias has an example in its entry, run as a doctest."""
     shown = entries(site)
-    assert [each.path for each in listed(site) if called(each.value) and ">>> " not in plain(shown[each.path])] == []
+    classes = {path for path, entry in shown.items() if kind_of(entry) == "class"}
+    whole = [path for path in shown if path.rpartition(".")[0] not in classes and kind_of(shown[path]) != "module"]
+    assert len(whole) > 450
+    assert [path for path in whole if ">>> " not in plain(shown[path])] == []
+
+
+def kind_of(entry: str) -> str:
+    """Return what an entry describes: a class, a function, an attribute or a module."""
+    return entry.partition("doc-object doc-")[2].partition('"')[0]

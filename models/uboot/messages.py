@@ -11,21 +11,39 @@ from otf.models.texts import printable, text_of, whole_line
 from otf.values import show
 
 PORT: Final = "serial"
+"""The name of the only port.
+
+>>> UbootCodec().port(Type("version")) == PORT
+True
+"""
 PROMPT: Final = b"=> "
+"""What the board prints when it waits for a line.
+
+>>> UbootCodec().decode(PORT, PROMPT)
+Answer(echo='', lines=())
+"""
 COUNTDOWN: Final = b"Hit any key to stop autoboot:  2 "
 INTERRUPT: Final = "\x03"
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A typed line; empty: only the return key."""
+    """A typed `line`; empty: only the return key.
+
+    >>> UbootCodec().encode(Type("printenv"))
+    b'printenv'
+    """
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The output up to the next prompt: the echo of the command, and the printed lines."""
+    """The output up to the next prompt: the `echo` of the command, and the printed `lines`.
+
+    >>> Answer("echo hello", ("hello",)).lines
+    ('hello',)
+    """
 
     echo: str
     lines: tuple[str, ...] = ()
@@ -33,12 +51,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Countdown:
-    """The board has restarted, and waits for a key."""
+    """The board has restarted, and waits for a key.
+
+    >>> UbootCodec().decode(PORT, COUNTDOWN)
+    Countdown()
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class UbootCodec:
-    """The codec; a frame is the output up to a prompt."""
+    r"""The codec; a frame is the output up to a prompt.
+
+    >>> UbootCodec().decode(PORT, b"echo hello\r\nhello\r\n=> ")
+    Answer(echo='echo hello', lines=('hello',))
+    """
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -80,7 +106,11 @@ class UbootCodec:
 
 
 def prompts() -> Framing:
-    """Return the framing: up to the prompt, or to the countdown."""
+    r"""Return the framing: up to the prompt, or to the countdown.
+
+    >>> [frame.data for frame in prompts()().feed(b"version\r\nU-Boot\r\n=> ver")]
+    [b'version\r\nU-Boot\r\n=> ']
+    """
     return prompt(PROMPT, COUNTDOWN, keep=True)
 
 

@@ -26,10 +26,23 @@ if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.trace.verdict import Failure
 
 Opener: TypeAlias = Callable[[], "AbstractAsyncContextManager[Line]"]
-"""A function that opens the line of one port; an adapter returns it."""
+"""A function that opens the line of one port; an adapter returns it.
+
+>>> from otf.adapters import tcp
+>>> port: Opener = tcp("127.0.0.1:7")  # `async with port() as line:` connects
+"""
 
 Connect: TypeAlias = Callable[[], "AbstractAsyncContextManager[Mapping[str, Line]]"]
-"""A function that opens the lines of all ports of a bench at once."""
+"""A function that opens the lines of all ports of a bench at once.
+
+>>> from contextlib import asynccontextmanager
+>>> from otf.adapters import tcp
+>>> @asynccontextmanager
+... async def both():
+...     async with tcp("127.0.0.1:21")() as control, tcp("127.0.0.1:20")() as data:
+...         yield {"control": control, "data": data}
+>>> connect: Connect = both
+"""
 
 Silence: TypeAlias = Literal["observed", "timed"]
 """How otf detects silence: by looking at the system's processes, where possible, or only by time."""

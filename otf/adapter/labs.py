@@ -32,7 +32,11 @@ _LONGEST: Final = 400  # the most characters shown of what it prints
 
 
 class BoardPort(NamedTuple):
-    """Where the serial port of a board is: a name or URL for `serialport`, and its baud rate."""
+    """Where the serial port of a board is: `url` is a name or URL for `serialport`, `baudrate` the bits per second.
+
+    >>> BoardPort("/dev/ttyUSB0", 115_200).baudrate
+    115200
+    """
 
     url: str
     baudrate: int

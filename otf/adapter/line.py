@@ -11,7 +11,12 @@ from otf.codec import PortAction
 from otf.framing import Frame, Framing
 
 LINE_PROTOCOL: Final = 1
-"""The version of the interface `Line`; it grows when a method changes its meaning, or a new method is required."""
+"""The version of the interface `Line`; it grows when a method changes its meaning, or a new method is required.
+
+A test in the package of an adapter:
+
+>>> assert LINE_PROTOCOL == 1, "read what changed in `Line`"
+"""
 
 NEVER: Final = float("-inf")
 """The time that stands for an event that has not happened."""
@@ -42,7 +47,13 @@ class Trouble:
 
 
 Arrival: TypeAlias = Frame | Ending | Trouble
-"""What a line receives: a frame, the end of the port (`Ending`), or trouble of the line itself (`Trouble`)."""
+"""What a line receives: a frame, the end of the port (`Ending`), or trouble of the line itself (`Trouble`).
+
+>>> def said(arrival: Arrival) -> bytes | str:
+...     return arrival.data if isinstance(arrival, Frame) else arrival.reason
+>>> said(Frame(b"pong")), said(Ending("exit status 3"))
+(b'pong', 'exit status 3')
+"""
 
 
 class LineLost(Exception):  # noqa: N818 -- what happened, not an error of the caller

@@ -48,7 +48,15 @@ class NonconformanceError(AssertionError):
 
 
 class InconclusiveError(OtfError):
-    """A campaign reached the system, but could not decide; the message lists the reasons in the `summary`."""
+    """A campaign reached the system, but could not decide; the message lists the reasons in the `summary`.
+
+    >>> from otf.adapter import Bench
+    >>> from otf.spec import Spec
+    >>> nothing = Spec(lambda state, inp: [], 0, [])
+    >>> try: run(Bench(nothing, system=lambda: lambda inp: (), types=(str,)), traces=1)
+    ... except InconclusiveError as error: print(str(error).partition(":")[0])
+    nothing was sent
+    """
 
     exit_status: ClassVar[int] = INCONCLUSIVE
 

@@ -28,9 +28,10 @@ _LENGTHS: Final = re.compile(rb"\bSG_ [^\n]{0,500}?: *\d+\|(\d+)@")
 
 @dataclass(frozen=True, slots=True)
 class CanFrame:
-    r"""A frame on a CAN bus; `id` has 11 bits, or 29 if `extended`. A `remote` frame requests that many bytes, all 0.
+    r"""A frame on a CAN bus; `id` has 11 bits, or 29 if `extended`; `data` has 0 to 8 bytes.
 
-    `fd` is CAN FD, which has `brs` (the data were sent at the higher bit rate) and `esi` (the sender is error passive).
+    A `remote` frame requests that many bytes, all 0. `fd` is CAN FD: up to 64 bytes (`SIZES`), and it has `brs` (the
+    data were sent at the higher bit rate) and `esi` (the sender is error passive).
 
     >>> CanFrame(0x123, b"\x01\x02").id
     291
@@ -83,7 +84,11 @@ def encode_can_error(number: int, data: bytes) -> bytes:
 
 
 def decode_bus(data: bytes) -> CanFrame | CanError:
-    """Return the frame or the error frame with these bytes. Raises CodecError if they are neither."""
+    """Return the frame or the error frame with these bytes. Raises CodecError if they are neither.
+
+    >>> decode_bus(encode_can(CanFrame(0x123))).id
+    291
+    """
     number = int.from_bytes(data[:4], "big")
     if not number & _ERROR or number & _EXTENDED or len(data) < _HEAD.size:
         return decode_can(data)
@@ -104,7 +109,11 @@ def encode_can(frame: CanFrame) -> bytes:
 
 
 def decode_can(data: bytes) -> CanFrame:
-    """Return the frame with these bytes. Raises CodecError if they are not a frame."""
+    """Return the frame with these bytes. Raises CodecError if they are not a frame.
+
+    >>> decode_can(bytes.fromhex("00 00 01 23 02 00 00 00 01 02")) == CanFrame(0x123, bytes([1, 2]))
+    True
+    """
     if len(data) < _HEAD.size:
         raise CodecError(f"{data.hex(' ')} is not a CAN frame: {_HEAD.size} bytes at least are needed")
     number, size, flags = _HEAD.unpack_from(data)
@@ -166,7 +175,15 @@ class CanCodec(OnePort):
 
 
 class DbcCodec(OnePort):
-    """The codec of the messages in a DBC file; made by `dbc`. `messages` maps each name to its dataclass."""
+    r"""The codec of the messages in a DBC file; made by `dbc`.
+
+    `messages` maps each name to its dataclass, one of `types`.
+
+    >>> from cantools.database import load_string
+    >>> codec = DbcCodec(load_string('BO_ 291 Lamp: 1 ECU\n SG_ On : 0|8@1+ (1,0) [0|255] "" ECU\n'), "bus")
+    >>> codec.encode(codec.messages["Lamp"](1)).hex()
+    '000001230100000001'
+    """
 
     def __init__(self, database: Any, name: str, *, errors: bool = False) -> None:  # noqa: ANN401 -- cantools has no types for it
         self.name, self._errors = name, errors

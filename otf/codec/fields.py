@@ -198,7 +198,11 @@ class Extent:
 
 
 rest: Final = Extent()
-"""The extent of a field that takes all bytes up to the end of the frame, or up to fields of fixed size after it."""
+r"""The extent of a field that takes all bytes up to the end of the frame, or up to fields of fixed size after it.
+
+>>> raw(rest).read(b"\1\2\3", 1, 3)
+(b'\x02\x03', 3)
+"""
 
 
 def until(stop: bytes) -> Extent:
@@ -322,27 +326,6 @@ def _no_type(wanted: str, hint: object) -> NoReturn:
 
 
 __all__ = [
-    "Extent",
-    "Format",
-    "Number",
-    "i8",
-    "i16be",
-    "i16le",
-    "i32be",
-    "i32le",
-    "i64be",
-    "i64le",
-    "raw",
-    "rest",
-    "text",
-    "u8",
-    "u16be",
-    "u16le",
-    "u24be",
-    "u24le",
-    "u32be",
-    "u32le",
-    "u64be",
-    "u64le",
-    "until",
-]
+    "Extent", "Format", "Number", "i8", "i16be", "i16le", "i32be", "i32le", "i64be", "i64le", "raw", "rest", "text",
+    "u8", "u16be", "u16le", "u24be", "u24le", "u32be", "u32le", "u64be", "u64le", "until",
+]  # fmt: skip

@@ -88,12 +88,25 @@ def from_kaitai(
     exact: bool = True,
     **options: Unpack[CodecOptions],
 ) -> LibraryCodec:
-    """Return a codec of dataclasses, given for each dataclass a class that Kaitai Struct compiled.
+    r"""Return a codec of dataclasses, given for each dataclass a class that Kaitai Struct compiled.
 
     `parts` maps the dataclasses that occur in fields to their compiled classes. The codec can only write messages whose
     class was compiled with `--read-write` (Kaitai Struct 0.11). Kaitai Struct computes neither lengths nor counts: make
     lengths and counts properties of the dataclass, and make constants `ClassVar`s. `exact` does not check messages that
-    the codec cannot write. `from_construct` explains the other arguments.
+    the codec cannot write. `from_construct` explains the other arguments. Raises UsageError if kaitaistruct is not
+    installed, or for `inputs` whose class cannot write.
+
+    >>> from dataclasses import dataclass
+    >>> from kaitaistruct import KaitaiStruct
+    >>> class CompiledPing(KaitaiStruct):  # as the compiler writes it, from `seq: [{id: number, type: u1}]`
+    ...     def __init__(self, io, parent=None, root=None):
+    ...         super().__init__(io)
+    ...         self.number = self._io.read_u1()
+    >>> @dataclass(frozen=True)
+    ... class Ping:
+    ...     number: int
+    >>> from_kaitai({Ping: CompiledPing}).decode("", b"\x07")
+    Ping(number=7)
     """
     kaitai = import_library("kaitaistruct", "kaitai")
     structs = {**kinds, **(inputs or {}), **(parts or {})}

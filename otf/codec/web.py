@@ -14,7 +14,12 @@ from otf.errors import CodecError, UsageError
 from otf.values import show
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
-"""The headers of a message: pairs of a name and a value, in the order in which they are sent."""
+"""The headers of a message: pairs of a name and a value, in the order in which they are sent.
+
+>>> headers: Headers = (("host", "localhost"), ("accept", "text/html"))
+>>> HttpRequest("GET", "/", headers).headers[0]
+('host', 'localhost')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,10 @@ class WsClose:
 
 
 WsMessage: TypeAlias = WsOpen | WsOpened | WsText | WsBytes | WsPing | WsPong | WsClose
-"""A message of a WebSocket, in either direction."""
+"""A message of a WebSocket, in either direction.
+
+>>> message: WsMessage = WsText("hello")
+"""
 
 _KINDS: Final[dict[int, Callable[[bytes], WsMessage]]] = {
     1: lambda payload: WsText(payload.decode()),

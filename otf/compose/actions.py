@@ -51,7 +51,11 @@ class Pattern:
 
 
 any_action: Final = Pattern(".", lambda _action: True, lambda _action: True)
-"""The pattern that matches every action; an expression writes it as a dot."""
+"""The pattern that matches every action; an expression writes it as a dot.
+
+>>> any_action.matches(("press", ()))
+True
+"""
 
 
 def pattern(item: object) -> Pattern:

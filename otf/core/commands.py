@@ -72,7 +72,11 @@ class Stop:
 
 
 SessionCommand: TypeAlias = Send | Ping | Wait | Stop
-"""A command of a session to the runner: send an input or a ping, wait, or stop."""
+"""A command of a session to the runner: send an input or a ping, wait, or stop.
+
+>>> def told(command: SessionCommand) -> str:
+...     return f"send {command.value!r}" if isinstance(command, Send) else "wait or stop"
+"""
 
 GoesPast: TypeAlias = Callable[[tuple[Node, ...], Symbol, Failure], bool]
 """A function of a failure, its input and its nodes: whether the path continues, because the failure is known."""

@@ -33,7 +33,11 @@ class _Any:
 
 
 ANYTHING: Final[Any] = _Any()
-"""In an output of a model: this part may have any value."""
+"""In an output of a model: this part may have any value.
+
+>>> Some(term=3).matches({"term": ANYTHING})
+True
+"""
 
 
 def _part(output: object, name: str) -> object:
@@ -43,7 +47,7 @@ def _part(output: object, name: str) -> object:
 
 
 class Some:
-    """A part of an output: the fields, or mapping keys, that a log shows. Other fields may have any value.
+    """A part of an output: the `fields`, or mapping keys, that a log shows. Other fields may have any value.
 
     >>> Some(term=3).matches({"term": 3, "vote": "2"}), Some(term=3).matches({"term": 4})
     (True, False)
@@ -73,7 +77,9 @@ class Some:
 
 
 class ObservedRun:
-    """Judges a run by what a log shows of each step: `take` its steps in order.
+    """Judges a run of a `spec` by what a log shows of each step: `take` its steps in order.
+
+    `states` has the states that are possible now.
 
     >>> from otf.spec import goto
     >>> def step(term, action):

@@ -300,10 +300,14 @@ class Eager:
 class Strict:
     """A pacing that sends an input, waits for quiescence, and only then sends the next input.
 
-    The `timers` say when `Strict` waits for spontaneous outputs. A path whose last input comes early still lasts at
+    `timing` has the times of the bench, and the `timers` say when `Strict` waits for spontaneous outputs. `idling`, if
+    there is one, offers inputs of waiting. A path whose last input comes early still lasts at
     least `lasts` seconds. The `gaps` are the shortest waits after the first input, the second input and so on, in
     seconds. With `lasts` and `gaps`, a repeated path gives the system as much time as the first path did, for example
     until a session times out.
+
+    >>> Strict(Timing(0.05), lasts=2.0).lasts
+    2.0
     """
 
     timing: Timing

@@ -22,7 +22,14 @@ UNKNOWN_YET, LEFT_OPEN, SPECIFIED = range(3)
 """The notes of a view about an input: nothing yet, or whether the model specifies the input."""
 
 InputMode = Literal["uioco", "any", "all", "mixed"]
-"""The inputs that otf sends: those specified in all possible states, in any of them, all, or a random mix."""
+"""The inputs that otf sends: those specified in all possible states, in any of them, all, or a random mix.
+
+>>> from otf.core import InputMode
+>>> from otf.strategy import Strategy
+>>> mode: InputMode = "uioco"
+>>> Strategy("random", mode, seed=1).mode
+'uioco'
+"""
 
 
 class Reach(NamedTuple):

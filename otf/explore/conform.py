@@ -28,8 +28,20 @@ from otf.spec.outputs import vague
 from otf.trace.events import Event, Quiet, Seen
 from otf.values import show
 
-LIMIT: Final = 10_000  # pairs of a state and the states that the monitor considers possible
-BAG: Final = 6  # outputs; a larger bag has too many orders to try
+LIMIT: Final = 10_000
+"""The most pairs that are compared: a state, and the states that the monitor considers possible.
+
+>>> from otf.models.coffees import C0, C1
+>>> bool(conforms(C0, C1, limit=LIMIT))
+True
+"""
+BAG: Final = 6
+"""The most outputs in a bag of outputs in any order; a larger bag has too many orders to try.
+
+>>> from math import factorial
+>>> factorial(BAG)
+720
+"""
 
 
 class _Pair(NamedTuple):

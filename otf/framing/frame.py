@@ -11,7 +11,11 @@ from otf.errors import UsageError
 from otf.values.identity import light
 
 LARGEST: Final = 65_536
-"""The default for the largest size of a frame, in bytes."""
+"""The default for the largest size of a frame, in bytes.
+
+>>> from otf.framing import lines
+>>> framer = lines(largest=LARGEST)()
+"""
 
 
 @light

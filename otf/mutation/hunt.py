@@ -19,7 +19,14 @@ from otf.strategy import Script, Strategy
 from otf.trace.verdict import Failure
 
 HuntMode: TypeAlias = Literal["eager", "strict"]
-"""How paths wait: `strict` waits for silence after each input, and `eager` goes on where the model predicts silence."""
+"""How paths wait: `strict` waits for silence after each input, and `eager` goes on where the model predicts silence.
+
+>>> from otf.models.coffee import bench
+>>> from otf.mutation import mutate
+>>> mode: HuntMode = "strict"
+>>> mutate(bench(), most=1, mode=mode).mode
+'strict'
+"""
 FLOOD: Final = 1_000  # outputs without a pause
 SPARE: Final = 0.1  # seconds of silence, if the bench leaves the quiescence time to be learnt
 STEPS: Final = 100  # of a path

@@ -28,7 +28,11 @@ UNIT: Final = 5e-6
 
 
 class Noted(NamedTuple):
-    """An event of a foreign log, and the number of its line or packet."""
+    """An `event` of a foreign log; `place` is the number of its line or packet, from 1.
+
+    >>> Noted(Sent("press", "line", 0.0), 7).place
+    7
+    """
 
     event: Event
     place: int
@@ -36,11 +40,14 @@ class Noted(NamedTuple):
 
 @dataclass(slots=True)
 class Opinion:
-    """The result for a foreign log.
+    """The result for a foreign log: its `verdict`, and how many inputs (`steps`) and `events` were judged.
 
     `place` is the place of the deciding event or, if silence decided, of the last event before it.
     `skipped`: the number of events before the first silence, if the start is lost. `cut`: the log ends inside an event.
     `strange`: the number of ignored messages, neither input nor output.
+
+    >>> Opinion(Verdict("fail"), place=7).verdict.outcome
+    'fail'
     """
 
     verdict: Verdict = field(default_factory=lambda: Verdict("pass"))
@@ -58,6 +65,14 @@ def judge_foreign(log: Iterable[Noted], bench: Bench, *, lost: bool = False, end
     `lost`: the start is lost, so the system may be in any state of the spec, which must have a bounded number of
     states. Events before the first silence are skipped, since they may answer lost inputs. `ended`: silence followed
     the last event; otherwise that is unknown, and outputs outstanding at the end make the log inconclusive.
+
+    >>> from dataclasses import replace
+    >>> from otf.models.coffee import Button, Coffee, Coin, bench
+    >>> slow = replace(bench(), quiescence=0.5)
+    >>> log = [Sent(Coin(10), "line", 0.0), Sent(Button(), "line", 1.0), Seen(Coffee(), "line", 1.1)]
+    >>> opinion = judge_foreign(map(Noted, log, range(1, 4)), slow, ended=True)
+    >>> opinion.verdict.outcome, opinion.steps
+    ('pass', 2)
     """
     judge = ForeignJudge(bench, lost=lost)
     for each in log:

@@ -24,12 +24,20 @@ TRIES: Final = 2_000  # slices of a log to try
 UNSENT: Final = "a message was received that no log says was sent, or not so often"
 
 Forget = Callable[[Any, str], Any]
-"""Returns the state with everything about a node, and about its messages in flight, forgotten."""
+"""Returns the state with everything about a node, and about its messages in flight, forgotten.
+
+>>> from otf.core.observed import ANYTHING
+>>> def forget(stocks, node):  # a state: the stock of each shop
+...     return stocks | {node: ANYTHING}
+>>> forgetting: Forget = forget
+>>> forgetting({"north": 1, "south": 2}, "north")
+{'north': ANYTHING, 'south': 2}
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEvent:
-    """What the log of a node says about one step; `place` is its line.
+    """What the log of a `node` says about one step; `place` is its line, from 1.
 
     The model takes the event as its input, and looks at its `action`; `shows` is the part of the output that the log
     has. `sends` and `receives` name a message; if it was sent twice, it has the same name twice.
@@ -52,7 +60,14 @@ class NodeEvent:
 
 @dataclass(frozen=True, slots=True)
 class NodesOpinion:
-    """The verdict on the logs of several nodes: `order[at]` is the deciding event, `why` the reason."""
+    """The `verdict` on the logs of several nodes, with the `order` of all events, and `why`, the reason.
+
+    `at` is the index of the deciding event in `order`, -1 if no event decided.
+
+
+    >>> print(NodesOpinion(Verdict("fail"), (NodeEvent("1", "vote", place=7),), at=0, why="it has voted already"))
+    FAIL: node 1, line 7: 'vote': it has voted already
+    """
 
     verdict: Verdict
     order: tuple[NodeEvent, ...]
@@ -113,6 +128,11 @@ def judge_nodes(
 
     `copies`: the network may deliver a message more than once. `unsent`: the logs may lack the sending of a message.
     Raises TraceError if the logs have no order.
+
+    >>> from otf.spec import goto
+    >>> token = Spec(lambda last, event: [goto(event.action)] if event.action == last + 1 else [], 0, [])
+    >>> print(judge_nodes([NodeEvent("b", 2, receives="m"), NodeEvent("a", 1, sends="m")], token))
+    PASS: 2 events
     """
     order = tuple(in_order(events, copies=copies))
     under_way = Counter[Hashable]()
@@ -135,6 +155,13 @@ def smallest_slice(opinion: NodesOpinion, spec: Spec[Any, Any], forget: Forget) 
 
     Where events of a node are left out, nothing is known about it from there on, so the remaining part explains the
     failure alone. Without any single event of the result, it would not fail.
+
+    >>> from otf.spec import goto
+    >>> lamp = Spec(lambda on, action: [goto(not on, {"on": not on})], False, [])
+    >>> logs = [NodeEvent("1", "press", Some(on=True), place=at) for at in (1, 2)]
+    >>> opinion = judge_nodes(logs, lamp)
+    >>> [each.place for each in smallest_slice(opinion, lamp, lambda on, node: on)]
+    [1, 2]
     """
     if opinion.at < 0:
         return []

@@ -46,7 +46,17 @@ class Happening(NamedTuple):
 
 
 class SimulatedSystem(Protocol):
-    """The interface of a system in a simulated world, whether the system is made from a spec or written by hand."""
+    """The interface of a system in a simulated world, whether the system is made from a spec or written by hand.
+
+    >>> class Echo:
+    ...     state, timers = None, ()
+    ...     def take(self, inp): return Happening(None, (Emission(inp, "line"),), None)
+    ...     def spontaneous(self): return ()
+    ...     def do(self, way): raise NotImplementedError
+    >>> system: SimulatedSystem = Echo()
+    >>> system.take("hello").outputs
+    (Emission(output='hello', port='line'),)
+    """
 
     @property
     def state(self) -> object:

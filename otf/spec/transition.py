@@ -60,7 +60,13 @@ class TimerStop:
 
 
 TimerAction: TypeAlias = TimerStart | TimerStop
-"""What a transition does to a timer: it starts the timer, or stops it."""
+"""What a transition does to a timer: it starts the timer, or stops it.
+
+>>> from otf.spec import goto, start, stop
+>>> actions: list[TimerAction] = [stop("blink"), start("off", 5.0, 6.0)]
+>>> goto("on", timers=actions).timers == tuple(actions)
+True
+"""
 
 
 def start(name: str, lo: float, hi: float) -> TimerStart:

@@ -201,7 +201,11 @@ _KINDS: Final = (
     StrategyKind("random", SAYS["random"], (lambda pool, _visits: Uniform(pool),)),
 )
 STRATEGIES: Final[Mapping[str, StrategyKind]] = {kind.name: kind for kind in _KINDS}
-"""The strategies that have no arguments, by the names that `otf run --strategy` takes."""
+"""The strategies that have no arguments, by the names that `otf run --strategy` takes.
+
+>>> STRATEGIES["random"].says
+'any input with the same probability'
+"""
 
 
 @dataclass(slots=True)

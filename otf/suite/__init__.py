@@ -138,7 +138,11 @@ METHODS: Final[Mapping[str, Method]] = {
     "spy": Method("as hsi, with the words spread over nodes known to be in a state", _plain(spy)),
     "chain": Method("each test begins where the last one ended", lambda machine, _: (chain(machine), ()), extra=False),
 }
-"""The methods by which `suite` makes suites, by name."""
+"""The methods by which `suite` makes suites, by name.
+
+>>> METHODS["h"].complete
+True
+"""
 
 ASSUMED = "it is deterministic, and reset before each path"
 
@@ -198,7 +202,14 @@ class Suite:
         return "\n".join([f"{size}, {machine_}", *self.notes, self.guarantee])
 
 
-AUTO: Final = "auto"  # the shortest suite of RIVALS
+AUTO: Final = "auto"
+"""The method that makes the suites of all `RIVALS`, and takes the shortest.
+
+>>> from otf.spec import Spec, goto
+>>> lamp = Spec(lambda lit, inp: [goto(not lit, "off" if lit else "on")], False, ["press"])
+>>> suite(lamp, AUTO).method
+'chain'
+"""
 RIVALS: Final = ("chain", "spy", "hsi", "h")
 """The methods from which `auto` takes the cheapest suite; of several equally cheap suites, it takes the first."""
 

@@ -133,7 +133,11 @@ ADAPTIVE: Final[Mapping[str, Callable[[Trials, SureParts, int], None]]] = {
     "state-counting": _counting,
     "adaptive-cover": _covering,
 }
-"""The methods by which `adaptive` makes tests, by name."""
+"""The methods by which `adaptive` makes tests, by name.
+
+>>> sorted(ADAPTIVE)
+['adaptive-cover', 'state-counting']
+"""
 
 
 def adaptive(graph: Graph, method: str = "state-counting", extra: int = 0, runs: int = RUNS) -> AdaptiveSuite:

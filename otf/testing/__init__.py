@@ -9,8 +9,8 @@
 The contract tests need no pytest, and also work in pytest: `def test_codec(): check_codec(MyCodec(), VALUES)`.
 """
 
-from otf.testing.adapter import ADAPTER_CHECKS, Echo, Rig, check_adapter
+from otf.testing.adapter import ADAPTER_CHECKS, Echo, Rig, arrive, check_adapter
 from otf.testing.codec import check_codec
 from otf.testing.framing import check_framing
 
-__all__ = ["ADAPTER_CHECKS", "Echo", "Rig", "check_adapter", "check_codec", "check_framing"]
+__all__ = ["ADAPTER_CHECKS", "Echo", "Rig", "arrive", "check_adapter", "check_codec", "check_framing"]

@@ -53,7 +53,16 @@ class Echo:
 
 
 Rig: TypeAlias = Callable[[], AbstractAsyncContextManager[Echo]]
-"""A function whose context starts a new system and opens a line to it; the end of the context closes both."""
+"""A function whose context starts a new system and opens a line to it; the end of the context closes both.
+
+>>> from contextlib import asynccontextmanager
+>>> from otf.adapters import inprocess
+>>> @asynccontextmanager
+... async def rig():
+...     async with inprocess(lambda: lambda frame: [frame])() as line:
+...         yield Echo(line, ending=None)
+>>> in_process: Rig = rig
+"""
 
 
 def check_adapter(rig: Rig, *, loops: Iterable[str] | None = None) -> None:
@@ -241,11 +250,27 @@ ADAPTER_CHECKS: Final[tuple[Callable[[Rig], Awaitable[None]], ...]] = (
     errors_of_the_body_come_out_bare,
     there_is_nothing_to_remark,
 )
-"""The checks of `check_adapter`: coroutine functions that take a rig, and whose docstrings say what they check."""
+"""The checks of `check_adapter`: coroutine functions that take a rig, and whose docstrings say what they check.
+
+>>> ADAPTER_CHECKS[0].__name__
+'a_frame_comes_back'
+"""
 
 
 async def arrive(line: Line, enough: Callable[[list[Arrival]], bool] | int) -> list[Arrival]:
-    """Return what arrives, until that is enough; receive as the runner does: watch, be woken, receive everything."""
+    """Return what arrives, until that is enough; receive as the runner does: watch, be woken, receive everything.
+
+    `enough` is the number of arrivals, or a test of those so far. Raises AssertionError if that takes more than
+    `SECONDS` seconds.
+
+    >>> from otf.adapters import inprocess
+    >>> async def answer():
+    ...     async with inprocess(lambda: bytes.upper)() as line:
+    ...         await line.send(b"hello")
+    ...         return await arrive(line, 1)
+    >>> [frame.data for frame in anyio.run(answer)]
+    [b'HELLO']
+    """
     arrived: list[Arrival] = []
     with anyio.move_on_after(SECONDS):
         while True:

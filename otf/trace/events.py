@@ -118,7 +118,12 @@ class Guess:
 
 
 Event: TypeAlias = Sent | Seen | Quiet | Taken | Closed | Stalled | Guess
-"""An event of a path; a path is a sequence of events."""
+"""An event of a path; a path is a sequence of events.
+
+>>> path: list[Event] = [Sent("press", "line", 0.0), Seen("click", "line", 0.1), Quiet(0.3)]
+>>> [event.at for event in path]
+[0.0, 0.1, 0.3]
+"""
 
 
 @dataclass(frozen=True, slots=True)

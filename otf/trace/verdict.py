@@ -11,7 +11,12 @@ Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 FailureKind: TypeAlias = Literal[
     "wrong", "unasked", "missing", "undecodable", "ended", "flood", "late", "early", "property"
 ]
-"""The kind of a failure; `WORDS` has a sentence for each kind."""
+"""The kind of a failure; `WORDS` has a sentence for each kind.
+
+>>> from typing import get_args
+>>> get_args(FailureKind)[:3]
+('wrong', 'unasked', 'missing')
+"""
 
 ABSENT: Final = "it had not come"
 """The last line in the times of a failure, if another output was due before the output that was seen."""

@@ -157,10 +157,20 @@ FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[TypeRequest], Tiers]],
 
 T = TypeVar("T")
 ValueSource: TypeAlias = "type[T] | Iterable[T] | SearchStrategy[T]"
-"""A source of values of a type T: a subtype of T, an iterable, or a Hypothesis strategy."""
+"""A source of values of a type T: a subtype of T, an iterable, or a Hypothesis strategy.
+
+>>> source: ValueSource[int] = range(3)
+>>> list(every(int, {int: source}))
+[0, 1, 2]
+"""
 
 Values: TypeAlias = Mapping[Any, Any]
-"""Sources of values by type, as in `{int: range(10)}`; a source replaces all values of its type."""
+"""Sources of values by type, as in `{int: range(10)}`; a source replaces all values of its type.
+
+>>> few: Values = {int: range(10, 12)}
+>>> list(every(int, few))
+[10, 11]
+"""
 
 Anew: TypeAlias = Callable[[Enumeration[Any]], Enumeration[Any]]
 """A function that replaces the values of a Hypothesis strategy by other values of that strategy."""

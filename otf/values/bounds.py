@@ -73,7 +73,12 @@ class Among:
 
 
 Char = Annotated[str, Size(1, 1)]
-"""The type of strings of one character."""
+"""The type of strings of one character.
+
+>>> from otf.values import every
+>>> every(Char).first(3)
+['a', 'A', '0']
+"""
 
 _COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "ge": lambda value, bound: value >= bound,
