@@ -24,7 +24,7 @@ STATES: Final = 8  # possible states to show
 END: Final = "the trace ends"
 KNOWN: Final = "known issues"
 VERDICT: Final = "verdict"
-SHORT: Final = 24  # columns for the name of a path
+SHORT: Final = 40  # columns for the name of a path: that of a folder that `otf run` names has room
 Sides: TypeAlias = tuple[str, str]
 # fields that always differ, or say nothing about the conditions
 _LEFT_OUT: Final = frozenset({"run", "format", "minimal", "ended", "parameters", "versions"})
@@ -261,7 +261,9 @@ class Comparison:
         issues = [pair for pair in self.figures if pair.what == KNOWN and (pair.a, pair.b) != ("0", "0")]
         told += "".join(f"; known issues: {pair.a} in {names[0]}, {pair.b} in {names[1]}" for pair in issues)
         told += "".join(f"; {each.what}: {each.a} in {names[0]}, {each.b} in {names[1]}" for each in self.decisive)
-        return f"{'they differ' if self.differ else 'no difference'}: {told}"
+        alike = "the verdicts and the kinds of failure agree"  # other figures may differ by chance
+        same = "no difference" if all(pair.a == pair.b for pair in self.figures) else alike
+        return f"{'they differ' if self.differ else same}: {told}"
 
     def data(self) -> dict[str, Any]:
         """Return the comparison as JSON data."""
@@ -310,7 +312,7 @@ def difference(a: str, b: str) -> str:
 def sides(a: str, b: str) -> Sides:
     """Return short names for two paths: the parts in which they differ, or A and B if these are long.
 
-    >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("runs/one", "/other/two"), sides("x" * 30, "y")
+    >>> sides("old/path-0001.jsonl", "new/path-0001.jsonl"), sides("runs/one", "/other/two"), sides("x" * 50, "y")
     (('old', 'new'), ('one', 'two'), ('A', 'B'))
     """
     one, other = list(Path(a).parts), list(Path(b).parts)

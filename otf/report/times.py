@@ -231,15 +231,17 @@ class Quantile:
         )
 
 
-def drifts(a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]]) -> list[ResponseDrift]:
-    """Return the response times of two campaigns, for each type of input that both have.
+def drifts(
+    a: Mapping[str, Sequence[float]], b: Mapping[str, Sequence[float]], names: tuple[str, str] = ("A", "B")
+) -> list[ResponseDrift]:
+    """Return the response times of two campaigns with these names, for each type of input that both have.
 
     >>> drifts({"Coin": [0.001] * 100}, {"Coin": [0.002] * 100})[0].drift
     'half of them 2 times as long in B'
     """
     pairs = {name: (sorted(a[name]), sorted(b[name])) for name in sorted(a) if a[name] and b.get(name)}
     return [
-        ResponseDrift(name, _described(one), _described(other), ", ".join(_drifts(one, other)), _few(one, other))
+        ResponseDrift(name, _described(one), _described(other), ", ".join(_drifts(one, other, names)), _few(one, other))
         for name, (one, other) in pairs.items()
     ]
 
@@ -249,10 +251,10 @@ def _described(ordered: Sequence[float]) -> str:
     return f"{', '.join(within)} (of {len(ordered):,})"
 
 
-def _drifts(a: Sequence[float], b: Sequence[float]) -> Iterator[str]:
+def _drifts(a: Sequence[float], b: Sequence[float], names: tuple[str, str]) -> Iterator[str]:
     for name, share in SHARES.items():
         one, other = Quantile.of(a, share), Quantile.of(b, share)
-        for slow, fast, side in ((other, one, "B"), (one, other, "A")):
+        for slow, fast, side in ((other, one, names[1]), (one, other, names[0])):
             if slow.low > fast.high and slow.value >= DRIFT * fast.value:
                 yield f"{name} of them {_times(slow.value, fast.value)} in {side}"
 

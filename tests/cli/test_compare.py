@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,15 @@ def test_campaigns_of_other_seeds(runs: Path, tmp_path: Path) -> None:
     for said in (done.out, (tmp_path / "page.html").read_text(encoding="utf-8")):
         assert "part at event" not in said
         assert "same or not" not in said
+
+
+def test_figures_that_differ_by_chance() -> None:
+    """The first line does not say that nothing differs while a table below shows figures that do."""
+    conditions = [ConditionPair("seed", "1", "2")]
+    figures = [ConditionPair("verdict", "pass", "pass"), ConditionPair("transitions visited", "9 of 9", "8 of 9")]
+    found = Comparison("old", "new", None, conditions, figures)
+    assert found.headline().startswith("the verdicts and the kinds of failure agree: 0 kinds of failure only in A")
+    assert replace(found, figures=figures[:1]).headline().startswith("no difference: ")
 
 
 def test_as_a_document(runs: Path) -> None:
@@ -223,6 +233,7 @@ def test_a_known_issue_is_counted(folder: Path) -> None:
     (folder / "known.py").write_text(f"{text}bench = replace(coffee.bench(fault='free'), known_issues=(issue,))\n")
     otf("run", "known.py", *STRICT, "--out", "old")
     done = otf("compare", "old", "old", "--bench", "known.py")
+    assert done.out.startswith("no difference: ")
     assert done.out.partition("\n")[0].endswith("; known issues: 1 in A, 1 in B")
     assert "\n  known issues         1 " in done.out
 

@@ -32,6 +32,7 @@ def test_a_drift() -> None:
     [slower] = drifts({"Coin": a}, {"Coin": [2 * each for each in b]})
     assert slower.drift.startswith("half of them 2")
     assert slower.drift.endswith("times as long in B")
+    assert drifts({"Coin": a}, {"Coin": [2 * each for each in b]}, ("old", "new"))[0].drift.endswith(" in new")
     [faster] = drifts({"Coin": [2 * each for each in a]}, {"Coin": b})
     assert faster.drift.endswith("times as long in A")
     [little] = drifts({"Coin": [0.001] * 900}, {"Coin": [0.001005] * 900})

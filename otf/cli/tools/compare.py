@@ -137,7 +137,7 @@ def _compare_campaigns(a: str, b: str, bench: str | None, sets: Mapping[str, obj
         for name in dict.fromkeys([*one.failures, *other.failures])
     ]
     parted = next(_parting_paths(Path(a), Path(b), bench, sets), None)
-    times = drifts(one.answers, other.answers)
+    times = drifts(one.answers, other.answers, sides(a, b))
     return Comparison(a, b, parted, conditions(one.header, other.header), figures, kinds, times, _otherwise(one, other))
 
 
