@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from otf.adapter.bench_options import (
-    KINDS,
-    TIMES,
-    WORDS,
-    Connect,
-    KnownIssue,
-    Opener,
-    PortOptions,
-    ProcessOptions,
-    Silence,
+from otf.adapter.bench_mistakes import (
     codec_refused,
-    known_issue,
     options_unknown,
     ports_refused,
     spec_refused,
     system_refused,
     values_refused,
 )
-from otf.adapter.log import bound, note
+from otf.adapter.bench_options import Connect, KnownIssue, Opener, PortOptions, ProcessOptions, Silence, known_issue
+from otf.adapter.opening import opened
 from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError, refuse
@@ -131,7 +122,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         """Raise UsageError for a bench that cannot reach its system, or with invalid times."""
-        refuse("", values_refused({name: getattr(self, name) for name in (*TIMES, *WORDS, *KINDS, "known_issues")}))
+        refuse("", values_refused(vars(self)))
         if self.system is not None and self.speed > 1:
             message = "a system in this process has no clock of its own, and answers before any time passes"
             raise UsageError(f"speed={self.speed:g}: {message}; leave the speed out")
@@ -331,20 +322,9 @@ class Bench:
 
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:
         """Start a fresh copy of the system and return its lines by port name; leaving the context stops the system."""
-        connect = self.connect if self.connect is not None else partial(_compose, self.ports)
+        connect = self.connect if self.connect is not None else partial(opened, self.ports)
         if self.life is None:
             return connect()
         from otf.adapter.lifecycle import living
 
         return living(self.life, connect)
-
-
-@asynccontextmanager
-async def _compose(ports: Mapping[str, Opener]) -> AsyncGenerator[Mapping[str, Line], None]:
-    async with AsyncExitStack() as stack:
-        lines: dict[str, Line] = {}
-        for name, opener in ports.items():
-            with bound(port=name):
-                lines[name] = await stack.enter_async_context(opener())
-                note("opened")
-        yield lines

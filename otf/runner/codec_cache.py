@@ -12,7 +12,7 @@ from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.errors import CodecError, ModelError
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
-from otf.values.raised import blame, describe, own_line
+from otf.values.raised import blame, definition, describe, own_frames, own_line
 
 KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
 SHORT: Final = 512  # bytes: longer frames hardly ever repeat, and would take much memory
@@ -47,23 +47,25 @@ class CodecCache:
             data: object = self.codec.encode(value)
         except CodecError as error:
             message = f"the codec has no bytes for the input {show(value)}: {error}"
-            raise ModelError(message) from error
+            raise ModelError(message + own_frames(error)) from error
         except Exception as error:
             raise blame(f"the codec raised for the input {show(value)}:", error, self.codec.encode) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
-        message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; use text.encode()"
-        raise ModelError(message)
+        advice = "is a `return` missing?" if data is None else "use text.encode()"
+        message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; {advice}"
+        raise ModelError(message + definition(self.codec.encode))
 
     def decode(self, port: str, data: bytes) -> object:
-        """Return the output of a frame. Raises any exception of the codec."""
+        """Return the output of a frame. Raises any exception of the codec; ModelError if that lists no such type."""
         frame = port, data
         if frame in self._decoded:
             return self._decoded[frame]
         output = self.codec.decode(port, data)
         if (self._types or output is None) and not isinstance(output, self._types):
             advice = "perhaps a branch has no `return`" if output is None else f"add {type(output).__name__} to them"
-            raise TypeError(f"decode returned {show(output)}, not a value of its `types`: {advice}")
+            message = f"the codec's decode returned {show(output)}, not a value of its `types`: {advice}"
+            raise ModelError(message + definition(self.codec.decode))
         if len(data) <= SHORT:
             if len(self._decoded) >= KEPT:
                 self._decoded.clear()

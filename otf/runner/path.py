@@ -98,6 +98,8 @@ class Conduct:
             verdict = self.session.verdict
         except Undecided as reason:
             # an earlier verdict stands
+            if self.session.verdict is None and isinstance(reason.__cause__, ModelError):
+                raise reason.__cause__ from reason
             verdict = self.session.verdict or Verdict("inconclusive", why=str(reason))
         if verdict.failure is not None and verdict.failure.kind not in CERTAIN and (doubt := self.wire.doubt()):
             return Verdict("inconclusive", why=f"{doubt}; seen: {verdict.failure.seen}")

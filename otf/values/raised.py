@@ -57,7 +57,7 @@ def own_frames(error: BaseException, function: Callable[..., Any] | None = None)
     frames = list(dropwhile(lambda each: LIBRARIES.match(each[0].f_code.co_filename), found)) or found
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
     left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
-    return f"{left}\n{lines}" if lines else _definition(function)
+    return f"{left}\n{lines}" if lines else definition(function)
 
 
 def describe(error: BaseException) -> str:
@@ -175,10 +175,11 @@ class _Default:
         return "…"
 
 
-def _definition(function: Callable[..., Any] | None) -> str:
+def definition(function: object) -> str:
+    """Return the file and line of a function or class of the user's, to append to an error; "" if unknown."""
     while isinstance(function, partial):
         function = function.func
-    code = getattr(inspect.unwrap(function), "__code__", None) if function is not None else None
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     if code is None or not _is_own(code.co_filename):
         return ""
     return f'\n  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}'

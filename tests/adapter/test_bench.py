@@ -7,12 +7,13 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import pytest
 
 from otf.adapter import Barrier, Bench, Codec, Life, Line
 from otf.adapter.bench_options import PortOptions, ProcessOptions
+from otf.adapters.tcp import tcp
 from otf.core import InputMode, Limits, Monitor, Relation, Timing
 from otf.core.walk import Act
 from otf.errors import CodecError, ContactError, ModelError, OtfError, UsageError
@@ -76,6 +77,14 @@ def test_a_port_that_cannot_be_opened_closes_the_others() -> None:
     with pytest.raises(ContactError, match=r"^b is broken$"):
         virtually(lambda: _used(Bench(SPEC, codec=Words(), ports=ports), story))
     assert story.lines == ["open a", "close a"]
+
+
+def test_a_function_that_opens_no_port() -> None:
+    """It is named with its port, its line and what it returned."""
+    ports: dict[str, Any] = {"a": lambda: tcp("127.0.0.1:7000")}
+    says = r"^ports\['a'\] is a function that returned a Port.*; leave out the function.*\n  File .*test_bench.py"
+    with pytest.raises(UsageError, match=says):
+        virtually(lambda: _used(Bench(SPEC, codec=Words(), ports=ports), Story()))
 
 
 def test_one_function_may_open_all_ports() -> None:
@@ -263,6 +272,31 @@ def test_the_constructors_know_each_field_of_a_bench() -> None:
     assert sorted(table) == sorted(each.name for each in fields(Bench))
 
 
+async def _unmanaged() -> AsyncGenerator[Line, None]:
+    yield Still()
+
+
+class Method:
+    """A codec whose types are a method, and whose decode takes no port."""
+
+    port = encode = str
+
+    def types(self) -> tuple[type, ...]:
+        """Return the types."""
+        return (str,)
+
+    def decode(self, data: bytes) -> object:
+        """Return a text."""
+        return data.decode()
+
+
+class Dcode:
+    """A codec with a misspelt method."""
+
+    types = (str,)
+    port = encode = dcode = str
+
+
 ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system): "
 
 
@@ -287,6 +321,33 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         ((SPEC, Words(), PORTS), {"connect": _connected}, "both ports and connect= are given; give ports={"),
         ((SPEC, Words(), {"a": "tcp://h:1"}), {}, "ports['a'] is 'tcp://h:1'; an adapter is needed, such as tcp("),
         ((SPEC, Words(), PORTS), {"outputs": ("c",)}, "outputs names the port 'c'; there are a, b"),
+        ((SPEC, Words(), {5: PORTS["a"]}), {}, "ports has the name 5; a text is needed"),
+        ((SPEC, Words(), {"a": Story}), {}, "ports['a'] is Story, a class; an adapter is needed, such as tcp("),
+        ((SPEC, Words(), {"a": tcp}), {}, "ports['a'] is tcp, which takes arguments: write tcp(…); it takes (url, "),
+        ((SPEC, Words(), {"a": _unmanaged}), {}, "ports['a'] is _unmanaged; write @asynccontextmanager above an"),
+        ((SPEC, Words, PORTS), {}, "the codec Words is a class; write Words(…), which makes one"),
+        (
+            (SPEC, Words(types=cast("Any", Words)), PORTS),
+            {},
+            "the codec's types is Words; it must be a tuple of ",
+        ),
+        (
+            (SPEC, Words(types=cast("Any", ("a",))), PORTS),
+            {},
+            "the codec's types is ('a',); it must be a tuple ",
+        ),
+        ((SPEC, Method(), PORTS), {}, "the codec's types is a method; write @property above it, and it must be a tu"),
+        ((SPEC, Method(), PORTS), {}, "the codec's decode: it takes (data), not (port, data)\n  File "),
+        ((SPEC, Dcode(), PORTS), {}, "the codec a Dcode has no decode; did you mean dcode? use otf.lines(…), or"),
+        ((SPEC, Words(), PORTS), {"life": {"keep": 1}}, "life={'keep': 1}: a Life is needed; write life=Life(…)"),
+        ((SPEC, Words(), PORTS), {"barrier": 5}, "barrier=5: a Barrier is needed; write barrier=Barrier(…)"),
+        ((SPEC, Words(), PORTS), {"limits": Limits}, "limits=Limits: a Limits is needed; write limits=Limits(…)"),
+        ((SPEC, Words(), PORTS), {"retries": -1}, "retries=-1: a number of 0 or more is needed"),
+        ((SPEC, Words(), PORTS), {"types": (5,)}, "types=(5,): a tuple of classes is needed"),
+        ((SPEC, Words(), PORTS), {"pids": 5}, "pids=5: a tuple of numbers is needed"),
+        ((SPEC, Words(), PORTS), {"malformed": "0.1"}, "malformed='0.1': a share from 0 to 1 is needed"),
+        ((SPEC, Words(), PORTS), {"foreign": 5}, "foreign=5: a function of (line) is needed; it is 5, not a function"),
+        ((SPEC, Words(), PORTS), {"silence_key": len}, "silence_key=len: a function of (state, input) is needed; it"),
     ],
 )
 def test_what_on_ports_refuses(arguments: tuple[Any, ...], named: dict[str, Any], says: str) -> None:

@@ -1,0 +1,145 @@
+"""Mistaken arguments: values that lack the declared type, and functions that take other arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, wraps
+from inspect import Parameter, signature
+from types import NoneType, UnionType
+from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from otf.errors import refuse
+from otf.values.classes import fits, is_class
+from otf.values.raised import definition
+from otf.values.text import show
+
+SHORT: Final = 80  # characters of a value in an error: of a longer one, its type says more
+_WORDS: Final[Mapping[Any, str]] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    NoneType: "None",
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def brief(value: object) -> str:
+    """Return a value as text for an error: the name of a function or class, and only the type of a long value.
+
+    >>> brief(len), brief("x" * 99), brief(5)
+    ('len', 'a str', '5')
+    """
+    name = getattr(value, "__name__", None)
+    text = name if callable(value) and isinstance(name, str) else show(value)
+    return text if len(text) <= SHORT and " at 0x" not in text else _a(type(value).__name__)
+
+
+def unfit(function: object, *names: str) -> str:
+    """Return why a function cannot be called with these arguments, and its line; "" if it can.
+
+    >>> unfit(len, "port", "data")
+    'it takes (obj), not (port, data)'
+    """
+    if not callable(function):
+        return f"it is {brief(function)}, not a function"
+    try:
+        found = signature(function)
+    except ValueError:  # a built-in without a signature
+        return ""
+    try:
+        found.bind(*names)
+    except TypeError:
+        return f"it takes ({', '.join(found.parameters)}), not ({', '.join(names)}){definition(function)}"
+    return ""
+
+
+def misfits(made: Callable[..., Any], given: Mapping[str, object]) -> Iterator[str]:
+    """Yield which of the arguments of a function or class lack their declared type.
+
+    >>> def wait(seconds: float, why: str | None = None) -> None: ...
+    >>> list(misfits(wait, {"seconds": "5", "why": 7}))
+    ["seconds='5': a number is needed", 'why=7: a text or None is needed']
+    """
+    hints = _hints(made)
+    for name, value in given.items():
+        if name not in hints:
+            continue
+        if not fits(value, hints[name]):
+            yield f"{name}={brief(value)}: {_needed(hints[name])} is needed"
+        elif why := _uncallable(value, hints[name]):
+            yield f"{name}={brief(value)}: {why}"
+
+
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function raise UsageError for arguments that lack their declared type.
+
+    >>> @checked
+    ... def wait(seconds: float) -> None: ...
+    >>> wait("5")
+    Traceback (most recent call last):
+    otf.errors.UsageError: wait: seconds='5': a number is needed
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        __tracebackhide__ = True
+        try:
+            found = signature(function).bind(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # Python says which argument is missing, or one too many
+        kinds = {name: each.kind for name, each in found.signature.parameters.items()}
+        named = {name: value for name, value in found.arguments.items() if kinds[name] not in _MANY}
+        refuse(f"{function.__name__}: ", misfits(function, named))
+        return function(*args, **kwargs)
+
+    return call
+
+
+_MANY: Final = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+
+
+@lru_cache
+def _hints(made: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(made)
+    except NameError:  # a name that is there for type checkers only
+        return {}
+
+
+def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotation
+    """Return why a function does not take the arguments that its annotation declares; "" if it does."""
+    parts = get_args(hint)
+    if get_origin(hint) is not Callable or not isinstance(parts[0], list):
+        return ""
+    return unfit(value, *(getattr(each, "__name__", "value") for each in cast("list[object]", parts[0])))
+
+
+def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation
+    """Return an annotation in words."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in {Union, UnionType}:
+        return " or ".join(dict.fromkeys(map(_needed, parts)))
+    if hint in _WORDS:
+        return _WORDS[hint]
+    if origin is Callable or hint is Callable:
+        return "a function"
+    if origin is type:
+        return "a class"
+    kind: Any = origin if is_class(origin) else hint
+    if isinstance(kind, type) and issubclass(kind, Mapping):
+        return f"a dict ({_needed(parts[0])}: {_needed(parts[1])})" if parts else "a dict"
+    name = _name(cast("object", kind))
+    each = [part for part in parts if part is not Ellipsis and isinstance(kind, type) and hasattr(kind, "__iter__")]
+    return f"{_a(name)} ({' and '.join(map(_needed, each))} in it)" if len(each) == 1 else _a(name)
+
+
+def _name(kind: object) -> str:
+    found = getattr(kind, "__name__", "value")
+    return "list" if found in {"Sequence", "Iterable"} else found
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
