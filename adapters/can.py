@@ -22,6 +22,7 @@ from otf.adapter.socket.datagrams import dropped
 from otf.adapter.third_party import answered
 from otf.adapter.waiting import clock
 from otf.errors import USERS_OWN, ContactError
+from otf.values.arguments import checked
 from otf.values.raised import describe
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
@@ -150,6 +151,7 @@ class BusReader:
             self._mailbox.fail(bus_failed(error))
 
 
+@checked
 def can(
     url: str,
     *,

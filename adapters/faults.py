@@ -21,6 +21,7 @@ from otf.adapter.observed_rest.place import Delaying, Place, Placed
 from otf.adapter.waiting import Alarm, Spawn, alarms, clock, spawning
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
+from otf.values.arguments import checked
 
 
 class FaultyLine:
@@ -212,6 +213,7 @@ class FaultyLine:
         return data[: random.randrange(len(data))] if kind == "truncate" and data else data
 
 
+@checked
 def inject(bench: Bench, faults: Mapping[str, Faults]) -> Bench:
     """Return a bench that loses, copies or damages messages on the given ports. Raises UsageError for an unknown port.
 

@@ -18,6 +18,7 @@ from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
+from otf.values.arguments import checked
 from otf.values.raised import describe, own_frames, traced
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
@@ -153,6 +154,7 @@ class InprocessLine:
         self._wake()
 
 
+@checked
 def inprocess(make: Callable[[], FrameHandler], *, port: str = "", largest: int = LARGEST) -> Port:
     """Return the port of a Python function; for each path, otf calls `make` for a fresh function.
 

@@ -15,6 +15,7 @@ from otf.adapter.canbus import CanBus, bus_failed, read_bus
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
 from otf.errors import CodecError, UsageError
 from otf.framing import LARGEST
+from otf.values.arguments import checked
 
 FORM: Final = "isotp://INTERFACE/CHANNEL?tx=7e0&rx=7e8, with the options of python-can"
 TIMEOUT: Final = 5.0
@@ -117,6 +118,7 @@ class IsoTpLayer:
         self._mailbox.put(b"", f"{type(error).__name__}: {error}")
 
 
+@checked
 def isotp(  # noqa: PLR0913 -- all but the first have defaults
     url: str,
     *,

@@ -21,6 +21,7 @@ from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError
 from otf.framing import Framer, Framing, Tail, lines
+from otf.values.arguments import checked
 
 _MOMENT = 0.001  # seconds between two looks for the exit
 _LAST = 5.0  # seconds that SIGKILL may take
@@ -201,6 +202,7 @@ class ProcessLine:
         return ContactError(f"`{self._child.command}` {why}{advice and f'; {advice}'}{printed}")
 
 
+@checked
 def process(  # noqa: PLR0913 -- the options of a start are arguments, each with its name
     command: Program,
     *,

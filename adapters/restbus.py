@@ -23,6 +23,7 @@ from otf.adapter.cyclic_sender import Table, described, serve
 from otf.adapter.log import note
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
 from otf.errors import CodecError, UsageError
+from otf.values.arguments import checked
 
 FORM: Final = "can://INTERFACE/CHANNEL?bitrate=500000, with the names and options of python-can"
 WAYS: Final = ("on", "off", "twice", "wrong", "stuck", "late")
@@ -176,6 +177,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+@checked
 def restbus(
     url: str,
     messages: Mapping[str, CyclicMessage],

@@ -21,6 +21,7 @@ from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines
+from otf.values.arguments import checked
 
 LINES: Final = lines()
 PULSES: Final[Mapping[PortAction, tuple[str, bool | None, float]]] = {
@@ -124,6 +125,7 @@ class PolledLine(SerialLine):
             raise LineLost(self._gone)
 
 
+@checked
 def serialport(url: str, *, framing: Framing = LINES, keep: bool | None = None, **options: Any) -> Port:  # noqa: ANN401 -- the fields of Device
     """Return the port of a serial device, such as "/dev/ttyUSB0", "COM3", "socket://host:port" or "rfc2217://…".
 
@@ -158,6 +160,7 @@ async def open_serial(device: Device, framing: Framing = LINES) -> AsyncGenerato
             line.leave()
 
 
+@checked
 def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of Device
     """Return the device for a name with options. Raises UsageError if they are invalid."""
     name, _, query = url.partition("?") if "://" not in url else (url, "", "")

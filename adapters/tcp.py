@@ -31,6 +31,7 @@ from otf.adapter.third_party import answered
 from otf.adapter.waiting import Alarm, alarms
 from otf.errors import CodecError, UsageError
 from otf.framing import Framing, lines
+from otf.values.arguments import checked
 
 Tls: TypeAlias = SSLContext | None
 FORM: Final = "tcp://HOST:PORT to call it, or tcp-listen://HOST:PORT to be called"
@@ -133,6 +134,7 @@ class TcpListener:
         hang_up(self._listener)
 
 
+@checked
 def tcp(  # noqa: PLR0913 -- the options of a connection are arguments, each with its name
     url: str,
     *,

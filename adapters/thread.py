@@ -9,10 +9,12 @@ from typing import TypeVar
 from otf.adapter import Port
 from otf.adapter.mailbox import HELD, PATIENCE, Mailbox, open_thread
 from otf.framing import LARGEST
+from otf.values.arguments import checked
 
 T = TypeVar("T")
 
 
+@checked
 def from_thread(  # noqa: PLR0913 -- three functions, and three bounds with defaults
     open: Callable[[Mailbox], T],  # noqa: A002 -- what it does
     send: Callable[[T, bytes], object],

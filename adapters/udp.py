@@ -20,6 +20,7 @@ from otf.adapter.socket.connection import HIGHEST, Address, facing, read_address
 from otf.adapter.socket.datagrams import LARGEST, Stamps, ask_for_stamps, datagram_socket, dropped, refusals, stamped
 from otf.adapter.waiting import clock
 from otf.errors import CodecError, UsageError
+from otf.values.arguments import checked
 
 FORM: Final = "udp://HOST:PORT, or udp://HOST:PORT?bind=HOST:PORT with the address of our own side"
 
@@ -203,6 +204,7 @@ class UdpLine:
         return [Ending(self._gone)] if self._gone else []
 
 
+@checked
 def udp(url: str, *, bind: str = "", follow: Follow | None = None, shared: bool = False) -> Port:
     """Return the port of a UDP peer at the address `url`, such as "udp://127.0.0.1:7000".
 

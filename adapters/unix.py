@@ -17,6 +17,7 @@ from otf.adapter.socket.connection import CHUNK, connected
 from otf.adapter.waiting import alarms
 from otf.errors import UsageError
 from otf.framing import Framing, lines
+from otf.values.arguments import checked
 
 LINES: Final = lines()
 WITHIN: Final = 2.0
@@ -42,6 +43,7 @@ class UnixLine(SocketLine):
         return halted(self.pid) if self.pid else ""
 
 
+@checked
 def unix(path: str, *, framing: Framing = LINES, within: float = WITHIN) -> Port:
     """Return the port of a unix socket, whose file is `path` (or "unix:" and a file); otf connects for each path.
 

@@ -13,6 +13,7 @@ from otf.adapter import Port
 from otf.adapter.mailbox import PATIENCE, Mailbox, open_thread
 from otf.errors import UsageError
 from otf.framing import LARGEST
+from otf.values.arguments import checked
 from otf.values.raised import describe
 
 FORM: Final = "visa:RESOURCE?backend=@py, such as visa:TCPIP::10.0.0.5::INSTR or visa:GPIB0::12::INSTR"
@@ -126,6 +127,7 @@ class Instrument:
             self._mailbox.fail(f"VISA failed: {describe(error)}")
 
 
+@checked
 def visa(  # noqa: PLR0913 -- all but the first have defaults
     url: str,
     *,

@@ -19,7 +19,8 @@ from otf.adapter.log import note
 from otf.adapter.reset import HEARD, Expect, Hook, drop, obey, quieten
 from otf.adapter.waiting import clock
 from otf.codec import PortAction
-from otf.errors import CodecError, ContactError, UsageError
+from otf.errors import CodecError, ContactError, UsageError, refuse
+from otf.values.arguments import misfits
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
@@ -107,7 +108,8 @@ class Life:
     lasting: Lasting = field(default_factory=Lasting, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise UsageError for an invalid speed."""
+        """Raise UsageError for a value of another type, and for an invalid speed."""
+        refuse("Life: ", misfits(type(self), vars(self).items()))
         if not 1 <= self.speed <= FASTEST:
             raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
         if self.keeps and self.speed > 1:

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol, get_type_hints
 from otf.codec.layout import Layout
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 
 class PortAction(Enum):
@@ -234,6 +235,7 @@ class LineCodec:
             raise CodecError(message) from error
 
 
+@checked
 def lines(
     patterns: Mapping[type[Any], str | PortAction], *, port: str = "", port_field: str = "", encoding: str = "utf-8"
 ) -> LineCodec:

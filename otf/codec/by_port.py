@@ -11,6 +11,7 @@ from typing import Any, Final
 from otf.codec import Codec, PortAction
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 from otf.values.text import COMPARED, ENVELOPES
 
 
@@ -84,6 +85,7 @@ class PortCodecs:
 MORE: Final = "write codecs(bus=dbc(…), diag=records(…)), a codec for each port"  # what an error advises
 
 
+@checked
 def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodecs:
     """Return the codec of a bench with several ports, made of one codec for each port.
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from otf.codec import OnePort
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 _HEAD: Final = struct.Struct(">IBBxx")
 _EXTENDED, _REMOTE, _ERROR = 0x8000_0000, 0x4000_0000, 0x2000_0000
@@ -228,6 +229,7 @@ class DbcCodec(OnePort):
         return value
 
 
+@checked
 def dbc(path: str | Path, *, name: str = "", errors: bool = False, **options: Any) -> DbcCodec:  # noqa: ANN401 -- those of cantools
     """Return the codec of the messages in a file that cantools reads (DBC, KCD, ARXML …); needs the extra `can`.
 

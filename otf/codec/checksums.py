@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from otf.codec.fields import Format, Inner, Number, u8
 from otf.errors import UsageError
+from otf.values.arguments import checked
 
 _BYTE: Final = 8
 _TOP: Final = 0xFF
@@ -55,6 +56,7 @@ class Computed(Format):
         return self.number.write(self.compute(data))
 
 
+@checked
 def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) -> Computed:
     r"""Return the format of a field with the length of the fields `first` to `last`, by default of all later fields.
 
@@ -68,6 +70,7 @@ def length(number: Number, first: str = "", last: str = "", *, plus: int = 0) ->
     return Computed(number, lambda data: len(data) + plus, first, last, is_length=True)
 
 
+@checked
 def checksum(compute: Callable[[bytes], int], number: Number = u8, first: str = "", last: str = "") -> Computed:
     """Return the format of a field with the checksum of the fields `first` to `last`, by default all earlier fields.
 

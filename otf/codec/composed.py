@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from otf.codec.fields import Extent, Format, Inner, Number, extent_of, refused, rest
 from otf.errors import CodecError, UsageError
+from otf.values.arguments import checked
 
 
 class _Template(Format):
@@ -42,6 +43,7 @@ class _Items(Format):
         return head + b"".join(pieces)
 
 
+@checked
 def items(count: int | Number | Extent, each: Format | None = None) -> Format:
     r"""Return the format of a field that is a tuple of items.
 
@@ -84,6 +86,7 @@ class _Sized(Format):
         return self.extent.write(self.inner.write(value))
 
 
+@checked
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
     r"""Return the format of a field that has a fixed number of bytes, or that follows its own length in bytes.
 
@@ -119,6 +122,7 @@ class _Bits(Format):
         return self.number.write(number)
 
 
+@checked
 def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
     """Return the format of small numbers that share whole bytes; each of `widths` is the size of a number in bits.
 

@@ -11,6 +11,7 @@ from otf.codec.can import decode_can, encode_can
 from otf.codec.library import import_library
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 PROFILES: Final[Mapping[int, str]] = {1: "p01", 2: "p02", 5: "p05", 11: "p11"}
 """The profiles for classic CAN and CAN FD, with their modules in the library autosar-e2e."""
@@ -112,6 +113,7 @@ class ProtectedCodec:
         return replace(message, **{rule.crc: 0}) if right else WrongChecksum(message)
 
 
+@checked
 def protect(codec: Codec, rules: Mapping[type, Protection]) -> ProtectedCodec:
     """Return the codec of CAN frames with protected messages: `protect(bus, {bus.messages["Speed"]: Protection(…)})`.
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias, get_args, get_origi
 
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 Inner: TypeAlias = Callable[[Any], "Format"]
 """A function that returns the format for the type of a part of a field."""
@@ -205,6 +206,7 @@ r"""The extent of a field that takes all bytes up to the end of the frame, or up
 """
 
 
+@checked
 def until(stop: bytes) -> Extent:
     r"""Return the extent of a field that ends at the mark `stop`; the bytes of the field must not contain the mark.
 
@@ -274,6 +276,7 @@ class _Text(_Bytes):
         return self.extent.write(raw.ljust(self.extent.size or 0, self.pad) if self.pad else raw)
 
 
+@checked
 def raw(extent: int | Number | Extent) -> Format:
     r"""Return the format of a field of bytes.
 
@@ -285,6 +288,7 @@ def raw(extent: int | Number | Extent) -> Format:
     return _Bytes(extent_of(extent))
 
 
+@checked
 def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes = b"") -> Format:
     r"""Return the format of a field of text; a length before the text counts its bytes, not its characters.
 

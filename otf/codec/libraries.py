@@ -16,10 +16,12 @@ from otf.codec.library import CodecOptions, LibraryCodec, MessageForm, check_end
 from otf.codec.shapes import Shaper, constants
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 __all__ = ["from_construct", "from_json", "from_msgpack", "from_protobuf"]
 
 
+@checked
 def from_construct(
     kinds: Mapping[type, Any],
     *,
@@ -60,6 +62,7 @@ def from_construct(
     return library_codec(form, kinds, inputs or {}, exact, options)
 
 
+@checked
 def from_protobuf(
     kinds: Mapping[type, Any],
     *,
@@ -95,6 +98,7 @@ def from_protobuf(
     return library_codec(form, kinds, inputs or {}, exact, options)
 
 
+@checked
 def from_json(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:
@@ -117,6 +121,7 @@ def from_json(
     return library_codec(partial(_by_msgspec, msgspec.json, ()), _same(kinds), _same(inputs), exact, options)
 
 
+@checked
 def from_msgpack(
     *kinds: type, inputs: Iterable[type] = (), exact: bool = False, **options: Unpack[CodecOptions]
 ) -> LibraryCodec:

@@ -21,6 +21,7 @@ from otf.codec.library import (
 )
 from otf.codec.shapes import Shaper, type_hints
 from otf.errors import UsageError
+from otf.values.arguments import checked
 
 _ROOM: Final = 256  # enough bytes for most messages
 _MOST: Final = _ROOM**2
@@ -28,6 +29,7 @@ _PARTS: Final = "_otf_parts"
 _PLAIN: Final = frozenset({int, float, str, bytes, bool})
 
 
+@checked
 def from_scapy(
     kinds: Mapping[type, Any],
     *,
@@ -80,6 +82,7 @@ def from_scapy(
     return library_codec(form, kinds, inputs or {}, exact, options)
 
 
+@checked
 def from_kaitai(
     kinds: Mapping[type, Any],
     *,

@@ -18,6 +18,7 @@ from otf.codec.checksums import Computed
 from otf.codec.fields import Format, Number, refused
 from otf.errors import CodecError, UsageError
 from otf.values import show
+from otf.values.arguments import checked
 
 _Covered: TypeAlias = tuple[Computed, int, int, int]
 """A computed field, its index, and those of the fields it covers: the first, and the one after the last."""
@@ -74,6 +75,7 @@ class RecordCodec(OnePort):
         return next((right for each in kinds if (right := each.sealed(data))), data)
 
 
+@checked
 def records(
     *kinds: type[Any],
     inputs: Iterable[type[Any]] = (),

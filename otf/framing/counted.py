@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from otf.errors import CodecError, UsageError
 from otf.framing.frame import LARGEST, TORN, Buffered, Frame, Framing, too_long
+from otf.values.arguments import checked
 
 Measure: TypeAlias = Callable[[bytes], int | None]
 """Returns the size of the first frame in bytes, given its bytes so far; None while they are too few to tell."""
@@ -89,6 +90,7 @@ class Counted(Buffered):
         return Frame(begun, trouble)
 
 
+@checked
 def length(
     size: int = 2, order: Literal["big", "little"] = "big", *, itself: bool = False, largest: int = LARGEST
 ) -> Framing:
@@ -121,6 +123,7 @@ def length(
     return partial(Counted, measure, pack, size, size, largest)
 
 
+@checked
 def fixed(size: int) -> Framing:
     """Return the framing in which every frame has `size` bytes; raise UsageError if `size` is below 1.
 
@@ -141,6 +144,7 @@ def fixed(size: int) -> Framing:
     return partial(Counted, lambda _begun: size, pack, 0, 0, size)
 
 
+@checked
 def measured(measure: Measure, *, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which the function `measure` computes the size of each frame in bytes.
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from otf.errors import CodecError, UsageError
 from otf.framing.frame import LARGEST, Cutter, Frame, FrameBounds, Framer, Framing
+from otf.values.arguments import checked
 
 
 class LineFraming(Cutter):
@@ -53,6 +54,7 @@ class LineFraming(Cutter):
 _ENDS: Final = b"\n", b"\r\n", b"\r"
 
 
+@checked
 def lines(end: bytes = b"\n", *, sent: bytes | None = None, largest: int = LARGEST) -> Framing:
     r"""Return the framing in which a frame is a line; otf sends `end` after each line: `\n`, `\r\n` or `\r`.
 
@@ -120,6 +122,7 @@ class Prompt(Cutter):
         return [Frame(left)] if left else []
 
 
+@checked
 def prompt(
     *prompts: bytes, end: bytes = b"\r", keep: bool = False, anywhere: bool = False, largest: int = LARGEST
 ) -> Framing:

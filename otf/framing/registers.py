@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from otf.errors import UsageError
 from otf.framing.frame import Frame, Framer, Framing
+from otf.values.arguments import checked
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class RegisterFramer:
         return Frame(data, frame.trouble, frame.received, frame.doubt) if places else frame
 
 
+@checked
 def registers(framing: Framing, file: Mapping[str, Register | bytes]) -> Framing:
     r"""Return a framing that remembers values of the system and puts them into later inputs (see `Register`).
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from otf.errors import CodecError, UsageError
 from otf.framing.frame import LARGEST, Buffered, Cutter, Frame, FrameBounds, Framing, too_long
+from otf.values.arguments import checked
 
 END, ESCAPE = b"\xc0", b"\xdb"
 _WRITTEN: Final = {END: b"\xdb\xdc", ESCAPE: b"\xdb\xdd"}
@@ -89,6 +90,7 @@ class Cobs(Stuffed):
         return bytes(meant)
 
 
+@checked
 def slip(*, largest: int = LARGEST) -> Framing:
     r"""Return the SLIP framing of RFC 1055: the byte `\xc0` ends a frame of at most `largest` bytes.
 
@@ -99,6 +101,7 @@ def slip(*, largest: int = LARGEST) -> Framing:
     return partial(Slip, largest, END)
 
 
+@checked
 def cobs(*, largest: int = LARGEST) -> Framing:
     r"""Return the COBS framing (Cheshire and Baker 1999): a zero byte ends a frame of at most `largest` bytes.
 
@@ -142,6 +145,7 @@ class SilenceFramer(Buffered):
         return [Frame(data[: self._largest], long)] if data else []
 
 
+@checked
 def silence(gap: float, *, largest: int = LARGEST) -> Framing:
     """Return the framing in which `gap` seconds of silence end a frame.
 

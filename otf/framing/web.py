@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from otf.errors import CodecError
 from otf.framing.frame import LARGEST, TORN, Frame, Framing, too_long
+from otf.values.arguments import checked
 
 _OPENING, _TEXT, _BINARY, _CLOSE, _PING, _PONG = b"\x00", b"\x01", b"\x02", b"\x08", b"\x09", b"\x0a"
 _NO_CODE: Final = 1005
@@ -261,6 +262,7 @@ def _size(raw: bytes) -> int | None:
     return _SHORT_HEAD + more + masked + size
 
 
+@checked
 def http(*, largest: int = LARGEST) -> Framing:
     r"""Return the framing of HTTP/1.1 for a client: it sends requests, and a frame is one complete response.
 
@@ -275,6 +277,7 @@ def http(*, largest: int = LARGEST) -> Framing:
     return partial(HttpFramer, largest)
 
 
+@checked
 def websocket(host: str = "localhost", *, largest: int = LARGEST) -> Framing:
     """Return the framing of WebSocket for a client; `host` is for the request that opens the connection.
 

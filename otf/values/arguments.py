@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
-from inspect import Parameter, signature
+from inspect import BoundArguments, Parameter, signature
 from types import NoneType, UnionType
 from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -56,15 +56,15 @@ def unfit(function: object, *names: str) -> str:
     return ""
 
 
-def misfits(made: Callable[..., Any], given: Mapping[str, object]) -> Iterator[str]:
+def misfits(made: Callable[..., Any], given: Iterable[tuple[str, object]]) -> Iterator[str]:
     """Yield which of the arguments of a function or class lack their declared type.
 
     >>> def wait(seconds: float, why: str | None = None) -> None: ...
-    >>> list(misfits(wait, {"seconds": "5", "why": 7}))
+    >>> list(misfits(wait, [("seconds", "5"), ("why", 7)]))
     ["seconds='5': a number is needed", 'why=7: a text or None is needed']
     """
     hints = _hints(made)
-    for name, value in given.items():
+    for name, value in given:
         if name not in hints:
             continue
         if not fits(value, hints[name]):
@@ -90,15 +90,18 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
             found = signature(function).bind(*args, **kwargs)
         except TypeError:
             return function(*args, **kwargs)  # Python says which argument is missing, or one too many
-        kinds = {name: each.kind for name, each in found.signature.parameters.items()}
-        named = {name: value for name, value in found.arguments.items() if kinds[name] not in _MANY}
-        refuse(f"{function.__name__}: ", misfits(function, named))
+        refuse(f"{function.__name__}: ", misfits(function, _each(found)))
         return function(*args, **kwargs)
 
     return call
 
 
-_MANY: Final = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+def _each(bound: BoundArguments) -> Iterator[tuple[str, object]]:
+    """Yield the arguments of a call with their names; those of `**options` have types of their own."""
+    for name, value in bound.arguments.items():
+        kind = bound.signature.parameters[name].kind
+        if kind is not Parameter.VAR_KEYWORD:
+            yield from ((name, each) for each in (value if kind is Parameter.VAR_POSITIONAL else (value,)))
 
 
 @lru_cache

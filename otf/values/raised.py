@@ -24,7 +24,7 @@ SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
 CAUSES: Final = 3  # exceptions of a chain
 SAID: Final = 8  # lines of a message
 WIDE: Final = 200  # characters of a line
-MISCALLED: Final = re.compile(r"([\w.]+)\(\) (?:takes|missing) ")
+MISCALLED: Final = re.compile(r"([\w.<>]+)\(\) (?:takes|missing|got) ")
 UNNAMED: Final = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY}
 LIBRARIES: Final = re.compile(
     f"<|{re.escape(str(Path(traceback.__file__).parent))}|.*[/\\\\](site|dist)-packages[/\\\\]"
@@ -107,12 +107,11 @@ def meant(error: BaseException) -> str:
     That is the name that was probably meant, or what the called function takes.
     """
     with suppress(Exception):  # dir() of a user's object runs the user's code
-        called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
-        if called and (frame := _last(error)) is not None:
-            name = called[1].removesuffix(".__init__").split(".")[-1]
-            return f"; it takes {_signature(name, frame)}"
         name, names = _unknown(error)
         found = (meant_name if isinstance(error, NameError) else near)(name, names)
+        called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
+        if called and not found and (frame := _last(error)) is not None:
+            found = f"it takes {_signature(called[1], frame)}"
         return f"; {found}" * bool(found)
     return ""
 
@@ -138,9 +137,9 @@ def _unknown(error: BaseException) -> tuple[str, Iterable[str]]:
     if isinstance(error, ImportError) and (found := re.search(r"cannot import name '(\w+)'", str(error))):
         module = sys.modules.get(name)
         return found[1], [*dir(module), *getattr(module, "__all__", ())]
-    called = re.match(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    called = re.match(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'", str(error))
     if isinstance(error, TypeError) and called and frame is not None:
-        return called[2], _parameters(called[1].removesuffix(".__init__").split(".")[-1], frame)
+        return called[2], _parameters(called[1], frame)
     return "", ()
 
 
@@ -150,9 +149,11 @@ def _last(error: BaseException) -> FrameType | None:
 
 def _called(name: str, frame: FrameType) -> inspect.Signature:
     """Return the signature of a function or class that a frame called by name, perhaps as an attribute."""
-    known = {**frame.f_globals, **frame.f_locals}
-    objects = [known.get(name), *(getattr(each, name, None) for each in known.values())]
-    return inspect.signature(next(each for each in objects if callable(each)))
+    whole = name.removesuffix(".__init__")
+    last, known = whole.split(".")[-1], {**frame.f_globals, **frame.f_locals}
+    objects = [known.get(last), *known.values(), *(getattr(each, last, None) for each in known.values())]
+    named = (each for each in objects if callable(each) and getattr(each, "__qualname__", "") == whole)
+    return inspect.signature(next(named))
 
 
 def _parameters(name: str, frame: FrameType) -> Iterable[str]:
@@ -167,7 +168,7 @@ def _signature(name: str, frame: FrameType) -> str:
         each.replace(annotation=each.empty, default=optional[each.default is not each.empty])
         for each in found.parameters.values()
     ]
-    return shortened(str(found.replace(parameters=bare, return_annotation=found.empty)), WIDE)
+    return shortened(str(found.replace(parameters=bare, return_annotation=found.empty)), 2 * WIDE)
 
 
 class _Default:

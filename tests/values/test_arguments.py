@@ -54,7 +54,7 @@ def _made(
 )
 def test_an_argument_of_another_type(given: dict[str, object], says: str) -> None:
     """Each kind of annotation has its words; a function must also take the arguments that it declares."""
-    assert "".join(misfits(_made, given)) == says
+    assert "".join(misfits(_made, given.items())) == says
 
 
 def test_annotations_that_only_a_type_checker_reads() -> None:
@@ -62,7 +62,7 @@ def test_annotations_that_only_a_type_checker_reads() -> None:
 
     def pay(sum: Decimal) -> None: ...  # noqa: A002 -- the name does not matter
 
-    assert list(misfits(pay, {"sum": "x"})) == []
+    assert list(misfits(pay, [("sum", "x")])) == []
 
 
 def test_a_function_with_other_arguments_is_told_with_its_line() -> None:
@@ -82,6 +82,8 @@ def test_a_checked_function_refuses_all_mistakes_at_once() -> None:
     assert call(1, 2, why="x", other=5) == 5
     with pytest.raises(UsageError, match=r"^wait: 2 mistakes\n  seconds='5': a number .*\n  why=7: a text is needed$"):
         call("5", why=7)
+    with pytest.raises(UsageError, match=r"^wait: more='3': a whole number is needed$"):
+        call(1, 2, "3")
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'seconds'"):
         call()
 

@@ -99,8 +99,8 @@ def test_the_name_that_was_meant(users: Callable[[str], BaseException], function
 
 
 def test_only_a_parameter_that_can_be_named_is_suggested(users: Callable[[str], BaseException]) -> None:
-    """Neither `*others` nor a positional one."""
-    assert meant(users("positional")) == ""
+    """Neither `*others` nor a positional one; all that the function takes are named instead."""
+    assert meant(users("positional")) == "; it takes (level, first=…, /)"
 
 
 def test_an_object_whose_names_cannot_be_listed() -> None:
