@@ -111,6 +111,12 @@ class Graph:
         """Return the numbers of states and transitions of the graph as text."""
         return f"{counted(len(self.values), 'state')}, {counted(len(self.target), 'transition')}"
 
+    @property
+    def beyond(self) -> str:
+        """Return as text that a bound ended the search, and at how many states."""
+        cuts = ", ".join(self.cuts)
+        return f"the model has more: from {len(self.edge):,} of these states, the search did not go on ({cuts})"
+
     def within(self) -> list[str]:
         """Return texts that describe the bounds on values, and the bounds on steps or states that ended the search."""
         return [says for bound, says in self.bounds.items() if bound == "values" or bound in self.cuts]

@@ -147,13 +147,16 @@ def model_page(
         if whole > most
     ]
     note = f" The nearest {' and '.join(some)} are in this page." if some else ""
-    cut = f"cut at {counted(len(graph.edge), 'state')} by {', '.join(graph.cuts)}" * bool(graph.edge)
-    bound = "" if graph.whole else f" Not whole: {cut or 'some outputs decide the next state'}."
+    bound = (
+        ""
+        if graph.whole
+        else f"; {graph.beyond if graph.edge else 'it is not whole: some outputs decide the next state'}"
+    )
     top = tag(
         "header",
         tag("a", "to the content", href="#content", class_="skip"),
         tag("h1", f"otf explore: {graph.name}"),
-        tag("p", f"{graph.size}.{bound}{note}", class_="soft"),
+        tag("p", f"{graph.size}{bound}.{note}", class_="soft"),
         _laws(laws),
         tag("nav", tag("button", "light or dark", id="theme", type="button")),
     )

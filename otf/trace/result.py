@@ -290,7 +290,7 @@ class CampaignResult:
             paths = counted(self.truncated, "path")
             yield f"{paths} ended early: an input arrived where the model does not specify it"
         if self.short:
-            yield f"{counted(self.short, 'path')} cut short by the end of the time or by the size of its trace"
+            yield f"{counted(self.short, 'path')} cut short by the end of the time"
         if self.late:
             outputs = counted(self.late, "output")
             yield f"{outputs} came after the quiescence time, but before quiescence was concluded"

@@ -83,7 +83,7 @@ def test_a_scenario_restricts() -> None:
 def test_a_bound_is_told() -> None:
     """The output names the bound, and nothing is proven."""
     done = otf("explore", "otf.models.coffees:C4", "--limit", "10")
-    assert "c4: 10 states, 27 transitions; not whole, cut at 2 states by limit" in done.out
+    assert "27 transitions; the model has more: from 2 of these states, the search did not go on (limit)" in done.out
     assert "deterministic: passed: 10 states, 27 transitions; not all were seen: limit" in done.out
 
 

@@ -84,7 +84,9 @@ def test_the_page_of_a_model_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     assert (len(data["states"]), listed(data)) == (3, [(0, "'go'", "no output", 1), (1, "'go'", "no output", 2)])
     assert "The nearest 3 states and 2 transitions are in this page." in model_page(graph, Marks(), {})
     cut = explore(Spec(lambda state, _: [goto(state + 1)], initial=0, inputs=["go"]), 2)
-    assert "2 states, 1 transition. Not whole: cut at 1 state by limit." in model_page(cut, Marks(), {})
+    assert "1 transition; the model has more: from 1 of these states, the search did not go on (limit)." in model_page(
+        cut, Marks(), {}
+    )
 
 
 def test_equal_texts_of_different_values() -> None:

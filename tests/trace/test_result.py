@@ -72,7 +72,7 @@ def test_what_a_verdict_rests_on() -> None:
     assert list(replace(PASSED, silence={"observed": 5}).basis()) == ["silence: observed"]
     assert list(replace(PASSED, silence={"observed": 4, "timed": 1}, truncated=1, short=1, late=2).basis()) == [
         "1 path ended early: an input arrived where the model does not specify it",
-        "1 path cut short by the end of the time or by the size of its trace",
+        "1 path cut short by the end of the time",
         "2 outputs came after the quiescence time, but before quiescence was concluded",
         "silence: observed (4 paths)",
         "silence: timed (1 path)",

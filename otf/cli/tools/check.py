@@ -208,7 +208,7 @@ def _counted(kinds: Counter[str]) -> str:
 
 def _cut(graph: Graph) -> str:
     if graph.edge:
-        return f"; not whole, cut at {len(graph.edge):,} states by {', '.join(graph.cuts)}"
+        return f"; {graph.beyond}"
     behind = "some outputs decide the next state, and what is behind them is not decided here, but by a campaign"
     return "" if graph.whole else f"; not whole: {behind}"
 
