@@ -167,8 +167,8 @@ def can(
     and a mask), otf receives only frames that match one of the pairs. A bus never ends: a system that has left the bus
     is silent. By default, otf drops error frames; if the controller goes bus-off, the path is inconclusive. If `errors`
     is true, each error frame is an output, a `CanError`. In that case, also set `errors=True` for the codec, and let
-    the model allow a `CanError` where the bus may be disturbed. `can` raises UsageError for an invalid address; opening
-    the port raises ContactError.
+    the model allow a `CanError` where the bus may be disturbed. Sending may take `patience` seconds. `can` raises
+    UsageError for an invalid address; opening the port raises ContactError.
 
     >>> can("can://virtual/test").kind
     'can'

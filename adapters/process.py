@@ -216,6 +216,7 @@ def process(  # noqa: PLR0913 -- the options of a start are arguments, each with
 ) -> Port:
     """Return the port of a child process, which otf starts for each path; `open_process` explains the options.
 
+    The program has `ready_timeout` seconds to print the line `ready`, and `grace` seconds to end after a path.
     `process` raises UsageError if there is no command.
 
     >>> process("./machine --port 7", ready=None).kind

@@ -144,8 +144,9 @@ def visa(  # noqa: PLR0913 -- all but the first have defaults
     such as `baud_rate`, as keyword arguments. A frame is one command or one answer, without the bytes `end` that
     terminate it. After a command for which `query` returns true, otf reads an answer; in SCPI, reading without a
     question is an error. Until the answer comes, otf sends no further command, for at most `timeout` seconds; `timeout`
-    should be more than ten times the bench's quiescence time. `visa` raises UsageError for an invalid resource; opening
-    the port raises ContactError.
+    should be more than ten times the bench's quiescence time. Opening and sending may each take `patience` seconds, or
+    twice `timeout` if that is longer. `visa` raises UsageError for an invalid resource; opening the port raises
+    ContactError.
 
     >>> visa("visa:TCPIP::10.0.0.5::INSTR?backend=@py").kind
     'visa'

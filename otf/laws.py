@@ -23,6 +23,8 @@ from otf.values import Enumeration, Flat, Rows
 def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has at most one transition in every state.
 
+    Raises ModelError for an invalid id of a requirement in `req`.
+
     >>> from otf.logic import check
     >>> from otf.spec import goto
     >>> def step(state, inp): return [goto(0), goto(inp)]
@@ -39,6 +41,8 @@ def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
 
 def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has a transition in every state, so the spec leaves no input unspecified.
+
+    Raises ModelError for an invalid id of a requirement in `req`.
 
     >>> from otf.logic import check
     >>> from otf.spec import goto

@@ -38,10 +38,11 @@ def bench(  # noqa: PLR0913 -- each is a parameter that `--set` changes
 ) -> Bench:
     """Return the bench that tests one entity of the conference protocol, the entity with the id 1.
 
-    `entity` is the command line of the program to test (default: an example program, the reference entity). The bench
-    adds `--id`, `--listen` and `--peer` to this command line. `fault` names one of the 27 defects that you can switch
-    on in the example program. The program must print the line `ready` within `ready_timeout` seconds. `bench` raises
-    UsageError for an invalid number or an unknown fault.
+    There are 2 to 9 `entities`, the tested one among them, and 1 to 20 each of `nicknames`, `conferences` and
+    `messages` (different texts). `entity` is the command line of the program to test (default: an example program, the
+    reference entity). The bench adds `--id`, `--listen` and `--peer` to this command line. `fault` names one of the 27
+    defects that you can switch on in the example program. The program must print the line `ready` within
+    `ready_timeout` seconds. `bench` raises UsageError for an invalid number or an unknown fault.
 
     >>> bench().name
     'conference'

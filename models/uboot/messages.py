@@ -77,14 +77,14 @@ class UbootCodec:
         return PORT
 
     def encode(self, value: object) -> bytes:
-        """Return the typed bytes."""
+        """Return the typed bytes. Raises CodecError."""
         if not isinstance(value, Type):
             message = f"{show(value)} cannot be typed"
             raise CodecError(message)
         return value.line.encode()
 
     def decode(self, port: str, data: bytes) -> Answer | Countdown:
-        """Return the answer in the bytes up to a prompt."""
+        """Return the answer in the bytes up to a prompt. Raises CodecError."""
         del port
         if data.endswith(COUNTDOWN):
             return Countdown()

@@ -200,7 +200,7 @@ class Bench:
 
     @cached_property
     def known_types(self) -> tuple[type, ...]:
-        """Return the types of all inputs and outputs, so that traces can be read back."""
+        """Return the types of all inputs and outputs, so that traces can be read back. Raises ModelError."""
         from otf.core.model import first_inputs
 
         decoded = () if self.codec is None else self.codec.types

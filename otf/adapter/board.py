@@ -231,8 +231,8 @@ async def _resume_machine(stream: ByteStream) -> None:
 async def command_qemu(monitor: str, *commands: str, timeout: float = 10.0) -> None:  # noqa: ASYNC109 -- a hook has one
     """Send commands ("system_reset", "stop", "cont") to a QEMU that listens for QMP; a hook for `Life.actions`.
 
-    A command with an argument, such as "drive_add …", goes to QEMU's human monitor. If a command fails, `command_qemu`
-    raises a ContactError with QEMU's message.
+    A command with an argument, such as "drive_add …", goes to QEMU's human monitor. All commands together may take
+    `timeout` seconds. If a command fails, `command_qemu` raises a ContactError with QEMU's message.
 
     >>> from functools import partial
     >>> reset = partial(command_qemu, "/tmp/board/qmp", "system_reset")

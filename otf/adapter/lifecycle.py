@@ -60,14 +60,14 @@ class Life:
             (`Listening`), or a function. With None, the server is ready at once.
         inband: The frames, each with its port, that bring the system into its initial state once the ports are open; at
             each `Expect` otf waits for an answer.
-        settle: How long otf drops all output after `inband`.
+        settle: How many seconds long otf drops all output after `inband`.
         health: The hook that checks that the system is well.
         boot: The hook that resets the system, or switches its power on, with the ports open: the model must allow all
             output from then on, such as a boot banner.
         actions: For each port, the commands by which inputs of the model reset the system or switch its power. The
             codec encodes an input that causes an action as a `PortAction`. A trace cannot change the commands.
-        timeout: The longest time of each hook and of the start.
-        grace: How long the server may take to end after a path before otf kills it.
+        timeout: The longest time of each hook and of the start, in seconds.
+        grace: How many seconds the server may take to end after a path before otf kills it.
         env: The environment of the server.
         keep: Whether the server lives for the whole campaign, so that only `inband` resets it between paths. otf then
             drives one path at a time on this bench. If `inband` fails, otf starts the server again.

@@ -44,7 +44,7 @@ async def rerun(
     input, and `rerun` skips that input. For a shrunk trace, `rerun` instead plans other inputs that lead to the failing
     step. If `rerun` skips inputs that the failure needs, the result is inconclusive. `recorded` is the header of the
     trace, which lists the faults that otf injects again. `on_event` gets each event. `rerun` raises ContactError if the
-    system cannot be reached, and ModelError if the model is broken.
+    system cannot be reached, ModelError if the model is broken, and WriteError if the trace cannot be written.
 
     >>> import anyio
     >>> from pathlib import Path

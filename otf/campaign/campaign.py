@@ -49,7 +49,8 @@ class Campaign:
 
     The campaign calls the `listener` for each event, path and failure. If there are n jobs, each job drives every n-th
     path, and learns from other jobs only after a fixed number of paths. Therefore the seed and the number of jobs
-    determine all paths, however fast each job is.
+    determine all paths, however fast each job is. `Campaign` raises UsageError for an unknown strategy, and for bursts
+    on a bench whose clocks run fast.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -76,7 +76,7 @@ class CanError:
 
 
 def encode_can_error(number: int, data: bytes) -> bytes:
-    """Return the bytes of an error frame with these bits as its id.
+    """Return the bytes of an error frame whose id is `number`, the bits of `CLASSES`; `data` has 0 to 8 bytes.
 
     >>> decode_bus(encode_can_error(0x140, bytes(8)))
     CanError(what=('bus off', 'restarted'))

@@ -49,7 +49,7 @@ def items(count: int | Number | Extent, each: Format | None = None) -> Format:
 
     `count` is the number of items, or the format of the number that precedes the items. If `count` is `rest`, the items
     fill the remaining bytes. `each` is the format of an item; leave it out if the items are dataclasses, whose fields
-    have formats. A field with this format has the type `tuple[X, ...]`.
+    have formats. A field with this format has the type `tuple[X, ...]`. Raises UsageError for a `count` below 1.
 
     >>> from otf.codec.fields import u8, u16be
     >>> items(u8, u16be).bound(tuple[int, ...], print).write((1, 2))
@@ -90,7 +90,9 @@ class _Sized(Format):
 def sized(extent: int | Number, inner: Format | None = None) -> Format:
     r"""Return the format of a field that has a fixed number of bytes, or that follows its own length in bytes.
 
-    `inner` is the format of the content; leave it out if the content is a dataclass, whose fields have formats.
+    `extent` is the number of bytes, or the format of the number that precedes the field. `inner` is the format of the
+    content; leave it out if the content is a dataclass, whose fields have formats. Raises UsageError for an `extent`
+    below 1.
 
     >>> from otf.codec.fields import u8, u16be
     >>> sized(u16be, items(rest, u8)).bound(tuple[int, ...], print).write((1, 2))
@@ -128,6 +130,7 @@ def bits(*widths: int, order: Literal["big", "little"] = "big") -> Format:
 
     The first number takes the highest bits. A field with this format has the type tuple[int, ...], or a NamedTuple with
     one field for each width. For flags, use the format of a number instead, such as `u8`, and an IntFlag as the type.
+    Raises UsageError for widths that do not fill whole bytes.
 
     >>> bits(4, 4).bound(tuple[int, ...], print).write((4, 5)).hex()
     '45'

@@ -73,7 +73,7 @@ class Number(Format):
         return self.width
 
     def bound(self, hint: Any, inner: Inner) -> Format:
-        """Return this format; for an Enum or a Literal, it allows only the values of that type."""
+        """Return this format; for an Enum or a Literal, only with its values. Raises UsageError for other types."""
         del inner
         if hint is int:
             return self
@@ -210,6 +210,8 @@ r"""The extent of a field that takes all bytes up to the end of the frame, or up
 def until(stop: bytes) -> Extent:
     r"""Return the extent of a field that ends at the mark `stop`; the bytes of the field must not contain the mark.
 
+    Raises UsageError if `stop` is empty.
+
     >>> text(until(b"\0")).write("abc")
     b'abc\x00'
     """
@@ -280,7 +282,8 @@ class _Text(_Bytes):
 def raw(extent: int | Number | Extent) -> Format:
     r"""Return the format of a field of bytes.
 
-    `extent` is the size of the field, the format of a length before it, `until(mark)`, or `rest` for all further bytes.
+    `extent` is the size of the field in bytes, the format of a length before it, `until(mark)`, or `rest` for all
+    further bytes. Raises UsageError for a size below 1, and for a length with a sign.
 
     >>> raw(2).write(b"ab"), raw(u16be).write(b"ab")
     (b'ab', b'\x00\x02ab')
@@ -292,7 +295,8 @@ def raw(extent: int | Number | Extent) -> Format:
 def text(extent: int | Number | Extent, encoding: str = "utf-8", *, pad: bytes = b"") -> Format:
     r"""Return the format of a field of text; a length before the text counts its bytes, not its characters.
 
-    `encoding` is the character encoding of the text. `pad` is the byte that fills up a text of a fixed size.
+    `extent` is that of `raw`. `encoding` is the character encoding of the text. `pad` is the byte that fills up a text
+    of a fixed size. Raises UsageError for an unknown encoding, and for a `pad` that is not one byte.
 
     >>> text(u8).write("abc"), text(5, "ascii", pad=b" ").write("abc")
     (b'\x03abc', b'abc  ')

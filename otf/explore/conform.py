@@ -74,6 +74,8 @@ def conforms(
     `relation` is `uioco`, or `any`, the relation of Koopman and Plasmeijer, "Testing with Functions as Specifications",
     section 3.4. `limit` bounds the number of pairs of states that otf compares: conformance is proven if there are no
     more pairs. If the model does not conform, the finding's `way` is a shortest trace that the spec does not allow.
+    `conforms` raises UsageError if the implementation only describes an output, or has more than `BAG` outputs in any
+    order, and ModelError if one of the models is broken.
 
     >>> from otf.spec import OneOf, goto
     >>> free = Spec(lambda state, inp: [goto(state, OneOf("tea", "coffee"))], 0, ["button"], name="free")
@@ -94,7 +96,8 @@ def conforms(
 def compared(system: Spec[Any, Any], oracle: Oracle, *, limit: int = LIMIT, law: str = "it conforms") -> Finding:
     """Check that a model, as an implementation, does only what the spec of an oracle allows; see `conforms`.
 
-    An oracle remembers its answers, so it is fast to compare many models with one oracle.
+    An oracle remembers its answers, so it is fast to compare many models with one oracle. `limit` is the most pairs of
+    states to compare. `compared` raises UsageError and ModelError as `conforms` does.
 
     >>> from otf.core import Model, Oracle
     >>> from otf.spec import Spec, goto
@@ -198,7 +201,8 @@ _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
     """Check that after any trace, two finite models specify the same inputs and allow the same outputs.
 
-    If the models differ, the finding's `way` is a shortest trace that only one of the models allows.
+    If the models differ, the finding's `way` is a shortest trace that only one of the models allows. `equivalent`
+    raises UsageError for a model with an `Accept`, and ModelError if one of the models is broken.
 
     >>> from otf.spec import goto
     >>> once = Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="two states")

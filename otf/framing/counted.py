@@ -98,7 +98,7 @@ def length(
 
     With `itself=True`, the length includes the bytes of the number. The framer skips a frame longer than `largest`
     bytes, and returns the beginning of that frame with `trouble` set. `length` raises UsageError if `size` is not 1 to
-    8.
+    8; sending a frame that is too long for its number raises CodecError.
 
     >>> framer = length(1)()
     >>> framer.pack(b"abc"), framer.feed(b"\x03ab"), framer.feed(b"c\x01")
@@ -126,6 +126,8 @@ def length(
 @checked
 def fixed(size: int) -> Framing:
     """Return the framing in which every frame has `size` bytes; raise UsageError if `size` is below 1.
+
+    Sending a frame of another size raises CodecError.
 
     >>> framer = fixed(3)()
     >>> [frame.data for frame in framer.feed(b"abcdefg")], framer.begun

@@ -283,7 +283,8 @@ def websocket(host: str = "localhost", *, largest: int = LARGEST) -> Framing:
 
     A frame is a complete message after its opcode (1 text, 2 binary, 8 close, 9 ping, 10 pong). Opening is an input
     too: send 0 and the target; 0 and the status, such as 101, come back. Nothing is answered automatically, neither a
-    ping nor a close. `WebSocketCodec` in `otf.codec.web` turns these into values. Needs the extra `websocket`.
+    ping nor a close. If a message is longer than `largest` bytes, its frame has `trouble` set. `WebSocketCodec` in
+    `otf.codec.web` turns these into values. Needs the extra `websocket`.
 
     >>> framer = websocket()()
     >>> framer.pack(bytes([0]) + b"/chat").split()[:2]

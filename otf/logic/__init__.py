@@ -93,7 +93,8 @@ async def check_async(
 ) -> PropertyResult:
     """Check a property as `check` does; the property may be an `async def`, or return an awaitable.
 
-    `check_async` tries one tuple of arguments after the other on the caller's event loop.
+    `check_async` tries one tuple of arguments after the other on the caller's event loop. It takes the arguments of
+    `check`, and raises UsageError as `check` does.
 
     >>> import anyio
     >>> async def below_two(number: int) -> bool:
@@ -161,7 +162,8 @@ def for_all(*sources_and_function: Any, values: Values | None = None) -> Quantif
 
     Pass the function last. The arguments before the function are the values for the function's first parameters: types,
     iterables, Hypothesis strategies, or results of `every`. The function's other parameters take the values of their
-    declared types; `values` replaces the values of a type.
+    declared types; `values` replaces the values of a type. `for_all` raises UsageError for a parameter of the function
+    that has neither values nor a type with values.
 
     >>> from otf.logic import check
     >>> check(for_all(range(3), bool, lambda number, up: number + up >= number))
@@ -179,6 +181,8 @@ def exists(one: ValueSource[A], other: ValueSource[B], function: Callable[[A, B]
 def exists(*sources_and_function: object, values: Values | None = None) -> Quantified: ...
 def exists(*sources_and_function: Any, values: Values | None = None) -> Quantified:
     """Return the property that a function is true for at least one value; `exists` takes the arguments of `for_all`.
+
+    It raises UsageError for the same mistakes.
 
     >>> from otf.logic import check
     >>> check(exists(int, lambda number: number * number == 49))

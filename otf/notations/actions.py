@@ -66,7 +66,7 @@ def action(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod
 def observable(enabled: Enabled = None, **domains: object) -> Callable[[ActionMethod], ActionMethod]:
     """Mark a method as an action that the system does by itself; the action's `Call` is the output.
 
-    `observable` takes the same arguments as `action`.
+    `observable` takes the same arguments as `action`, and raises UsageError as `action` does.
 
     >>> class Clock:
     ...     def __init__(self): self.hour = 0

@@ -175,6 +175,8 @@ def _right(state: Any, command: Command) -> Where:  # noqa: ANN401 -- any state
 def generate(spec: Spec[Any, Any], cycles: int, steps: int, seed: int = 0) -> list[list[Any]]:
     """Return random inputs for `cycles` paths with at most `steps` inputs each, made from the model without a system.
 
+    The same `seed` gives the same inputs.
+
     >>> from otf.spec import goto
     >>> up = Spec(lambda state, inp: [goto(state + 1)] if state < 3 else [], 0, ["up"])
     >>> generate(up, cycles=2, steps=10)

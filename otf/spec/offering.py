@@ -51,7 +51,9 @@ class Elapse:
 
 @dataclass(frozen=True, slots=True)
 class Idle(Elapse):
-    """A wait that shrinking adds to a path if a failure depends on the path's duration; the model ignores the wait.
+    """A wait of so many `seconds`, which shrinking adds if a failure depends on the path's duration.
+
+    The model ignores the wait.
 
     For instance, if a device fails 50 seconds after power-on whatever otf sends, the shrunk path contains an `Idle`.
 

@@ -108,7 +108,8 @@ class Requirements(Mapping[str, Requirement]):
     def from_enum(cls, members: type[Enum]) -> Requirements:
         """Return the requirements in an enum: each name is an id, each value is a tuple of level and text.
 
-        A third item in the tuple says why no test can decide the requirement.
+        A third item in the tuple says why no test can decide the requirement. `from_enum` raises UsageError for a
+        member with another value.
 
         >>> class Lamp(Enum):
         ...     R1 = "MUST", "A press lights the lamp."

@@ -213,6 +213,8 @@ def goto(
 ) -> Transition[State]:
     """Return a transition to `state` with the given outputs, which must come in this order on each port.
 
+    `within=(lo, hi)` is the time window of the outputs, in seconds; `Transition` explains all arguments.
+
     `goto` raises ModelError for an invalid time window, for `within` together with `after`, and for an invalid
     requirement id.
 

@@ -110,7 +110,7 @@ def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends the given inputs, one list for each path.
 
     If the model does not allow the next input, the strategy skips the input; if `skip` is false, the strategy raises
-    ModelError.
+    ModelError. `script` raises UsageError if there are no paths.
 
     >>> script(["coin", "button"], ["button"]).name
     'script'

@@ -31,8 +31,8 @@ def check_codec(  # noqa: PLR0913 -- what is tested, and how much of it
     need not decode `inputs`, but must encode an input to equal bytes each time. `frames` are pairs of a port and the
     bytes of a frame that the system sends. The codec must decode each of the `frames`, and `encode` must return the
     frame's bytes again or raise CodecError. `check_codec` also passes `rounds` random and `rounds` damaged frames to
-    `decode` on each known port and on each of `ports`. `decode` may then raise nothing but CodecError. All values must
-    belong to `codec.types`.
+    `decode` on each known port and on each of `ports`; the `seed` determines them. `decode` may then raise nothing but
+    CodecError. All values must belong to `codec.types`.
 
     A codec has `types`, `port`, `encode` and `decode`:
 

@@ -118,7 +118,8 @@ def register(kind: object, source: object = None) -> None:
     """Define the values of a type for the whole program, with another type, an iterable, a strategy or a function.
 
     If the source is a function with typed arguments, otf calls the function with arguments of these types, and each
-    call makes one value. Without a source, otf makes the values of a class by calling the class.
+    call makes one value. Without a source, otf makes the values of a class by calling the class. `register` raises
+    UsageError for a source that gives no values.
 
     >>> class Even(int): ...
     >>> def even(half: int) -> Even: return Even(2 * half)

@@ -175,6 +175,8 @@ class Numbers(NamedTuple):
 def count_states(spec: Composition, limit: int = 100_000) -> Numbers:
     """Explore a composition, and count its states and transitions; for test suites, add up the counts of all runs.
 
+    `limit` is the most states to visit. Raises UsageError for a limit below 1, and ModelError for a broken model.
+
     >>> from otf.compat.pymodel import lamp, load
     >>> count_states(load(lamp.__file__).spec)
     Numbers(states=2, transitions=2, accepting=2, unsafe=0, finished=0, dead_ends=0, whole=True)
