@@ -85,9 +85,10 @@ class TraceReader:
 
     def events(self, registry: Registry, ports: Collection[str] = ()) -> Iterator[TracedEvent]:
         """Yield the events of the trace, each on one of `ports` if these are given; `registry` decodes their values."""
+        before: object = None if self.dropped else 0
         for number, line in self._lines:
             if line["event"] == "end":
-                self.end = line
+                self._finish(line)
                 return
             if line["event"] == DROPPED:
                 self.dropped = self._dropped(number, line)
@@ -99,6 +100,8 @@ class TraceReader:
             if ports and getattr(traced.event, "port", "") not in {"", *ports}:
                 known = choose(line["port"], ports, "it has")
                 self.fail(number, f"the bench has no port {show(line['port'])}; {known}")
+            self._follows(number, line.get("n"), before)
+            before = line.get("n")
             if line.get("aftermath") is not True:
                 yield traced
             elif len(self.aftermath) < AFTERMATH:
@@ -107,8 +110,24 @@ class TraceReader:
 
     def skip(self) -> None:
         """Read the rest of the trace, to its last line, without yielding events."""
-        self.end = next((line for _, line in self._lines if line["event"] == "end"), None)
-        self.cut = self.end is None
+        for _, line in self._lines:
+            if line["event"] == "end":
+                self._finish(line)
+                return
+        self.cut = True
+
+    def _finish(self, line: TraceLine) -> None:
+        """Take the last line. Nothing may follow it: a second trace in the file would count as judged and was not."""
+        self.end = line
+        for number, more in self._lines:
+            second = "a second trace begins" if more["event"] == "start" else f"there is {show(more['event'])}"
+            self.fail(number, f"{second} after the event 'end': a file holds one trace; give each trace its own file")
+
+    def _follows(self, number: int, event: object, before: object) -> None:
+        """Refuse a gap in the numbers of events: without an event, a right system looks wrong, or a wrong one right."""
+        if isinstance(event, int) and isinstance(before, int) and event != before + 1:
+            expected = f"here stands event {event}, and event {before + 1} is due"
+            self.fail(number, f"{expected}: lines are missing or out of order; give the trace as `otf run` wrote it")
 
     def _dropped(self, number: int, line: TraceLine) -> int:
         events: Any = line.get("events")
@@ -157,6 +176,8 @@ class TraceReader:
             whole = text.endswith(b"\n")
             if len(text) > LONGEST:
                 self.fail(number, f"the line is longer than {LONGEST} bytes")
+            if not text.strip():
+                continue
             try:
                 yield number, _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:

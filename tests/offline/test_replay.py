@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from tests.campaign.machine import COFFEE, FAULTS, THIEF, Button, Coin, Refund, 
 from tests.runner.playing import HEADER, on_function
 
 Mode = Literal["strict", "eager"]
+Edit = Callable[[list[bytes]], list[bytes]]
 
 
 def _recorded(trace: Path) -> dict[str, Any]:
@@ -132,6 +133,32 @@ def test_a_cut_trace(tmp_path: Path) -> None:
     assert 0 < half.steps < whole.steps
 
 
+@pytest.mark.parametrize(
+    ("edit", "line", "why"),
+    [
+        (lambda lines: lines * 2, 10, "a second trace begins after the event 'end'"),
+        (lambda lines: [*lines, lines[1]], 10, "there is 'sent' after the event 'end'"),
+        (lambda lines: lines[:1] + lines[2:], 2, "here stands event 2, and event 1 is due"),
+        (lambda lines: lines[:3] + lines[4:], 4, "here stands event 4, and event 3 is due"),
+        (lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]], 4, "here stands event 4, and event 3 is due"),
+    ],
+    ids=["two traces", "more events", "first removed", "third removed", "swapped"],
+)
+def test_lines_removed_or_added(tmp_path: Path, edit: Edit, line: int, why: str) -> None:
+    """A trace of which lines were removed, swapped or added is refused: a verdict on it would not be the system's."""
+    run(bench(), tmp_path, traces=1, steps=3)
+    lines = (tmp_path / "path-0001.jsonl").read_bytes().splitlines(keepends=True)
+    with pytest.raises(TraceError, match=rf"the trace, line {line}: {why}"):
+        _replayed(b"".join(edit(lines)), bench())
+
+
+def test_blank_lines(tmp_path: Path) -> None:
+    """Blank lines, such as an editor adds at the end, change nothing."""
+    run(bench(), tmp_path, traces=1, steps=3)
+    data = (tmp_path / "path-0001.jsonl").read_bytes()
+    assert _replayed(data.replace(b"\n", b"\n \n") + b"\n", bench()) == _replayed(data, bench())
+
+
 def test_a_changed_model(tmp_path: Path) -> None:
     """A trace of another model is judged by today's model, and the change is reported."""
     run(bench(), tmp_path, traces=1)
@@ -172,7 +199,7 @@ def test_a_trace_of_which_the_model_specifies_nothing() -> None:
     events: list[Event] = []
     for at in (0.0, 1.0, 2.0):
         events += [Sent("in", "p", at), Seen("p.out", "p", at + 0.1), Quiet(at + 0.5)]
-    lines = [header_line(HEADER, "2026-11-22"), *(event_line(1, event, "2026") for event in events)]
+    lines = [header_line(HEADER, "2026-11-22"), *(event_line(n, each, "2026") for n, each in enumerate(events, 1))]
     lines += [end_line(Verdict("fail"), "2026", 3)]
     judgement = _replayed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), tested)
     assert (judgement.steps, judgement.conclusion.outcome) == (3, "inconclusive")
@@ -192,7 +219,7 @@ def test_a_stall_in_a_trace_is_judged_as_it_was(seconds: float, outcome: str) ->
     times += [times[-1] + 0.26, times[-1] + 0.36, times[-1] + 0.56]
     events: list[Event] = [Seen("p.tick", "p", at) for at in times]
     events.insert(2000, Stalled(seconds, times[2000]))
-    lines = [header_line(HEADER, "2026-11-22"), *(event_line(1, event, "2026") for event in events)]
+    lines = [header_line(HEADER, "2026-11-22"), *(event_line(n, each, "2026") for n, each in enumerate(events, 1))]
     lines += [end_line(Verdict("fail"), "2026", 0)]
     judgement = _replayed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), tested)
     assert judgement.verdict.outcome == outcome
