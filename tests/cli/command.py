@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -71,14 +72,17 @@ def recorded(trace: Path) -> list[dict[str, Any]]:
 
 
 def rewrite(trace: Path, lines: list[dict[str, Any]]) -> Path:
-    """Write a trace anew; return its path."""
-    trace.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    """Write a trace anew, with its events numbered; return its path."""
+    number = count(1)
+    numbered = [{**line, "n": next(number)} if "n" in line else line for line in lines]
+    trace.write_text("".join(f"{json.dumps(line)}\n" for line in numbered), encoding="utf-8")
     return trace
 
 
 MACHINE = '''"""A coffee machine in this process."""
 
 from dataclasses import dataclass
+from itertools import count
 
 from otf import Bench, Spec, goto, lines, trace_may_set
 from otf.adapters import inprocess
