@@ -100,9 +100,9 @@ class TraceReader:
             if ports and getattr(traced.event, "port", "") not in {"", *ports}:
                 known = choose(line["port"], ports, "it has")
                 self.fail(number, f"the bench has no port {show(line['port'])}; {known}")
-            self._follows(number, line.get("n"), before)
-            before = line.get("n")
             if line.get("aftermath") is not True:
+                self._follows(number, line.get("n"), before)
+                before = line.get("n")
                 yield traced
             elif len(self.aftermath) < AFTERMATH:
                 self.aftermath.append(traced)
