@@ -22,6 +22,7 @@ from otf.shrink import repeats
 from otf.trace.events import Seen, Sent
 from otf.trace.record import Header
 from otf.trace.result import counted
+from otf.trace.title import title
 from otf.values.classes import parameters
 
 FILE: Final = "otf_bench_"  # prefix of the names of modules loaded from files
@@ -126,7 +127,7 @@ def program(
         options["pauses"] = tuple(round(pause, 3) for pause in timed_pauses(bench.oracle(), failing.events))
     more = "".join(f", {name}={value}" for name, value in options.items() if value)
     return (
-        f'"""{_plain(str(failure.signature))}\n\n'
+        f'"""{_plain(title(failure))}\n\n'
         f"Shrunk by otf to {counted(failing.steps, 'input')}. {_says(*shown, tries)}\n"
         f'"""\n\nfrom dataclasses import replace\n{literals.imports()}\n'
         f"STEPS = [  # each input, with its outputs when this was written\n{steps}]\n\n\n"

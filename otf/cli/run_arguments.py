@@ -249,4 +249,9 @@ Examples:
   otf run conference                         a correct system: it passes
   otf run conference --set fault=O7          one with a known fault: it fails
   otf run my_bench.py --traces 100 --seed 7  a bench of your own, in a file
+
+\b
+Exit status:
+  0 pass, 1 fail, 2 wrong usage or a broken model, 3 inconclusive;
+  130 ended by Ctrl-C (143: by SIGTERM), but 1 if a failure had been found
 """

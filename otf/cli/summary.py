@@ -62,7 +62,7 @@ class SummaryPrinter:
         """Say once, first of all, that failures of earlier runs were tried first, and what became of them."""
         if self._summary.saved and not self._told_saved:
             self._told_saved = True
-            ends = "; --stop-first ends here, before any new path"
+            ends = f"; --stop-first ends here, before any path of the seed {self._settings.seed}"
             say(tried_first(self._summary.saved) + ends * (self._settings.stop_first and not self._summary.paths))
 
     def whole(self, coverage: str = "") -> None:

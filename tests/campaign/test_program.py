@@ -20,7 +20,7 @@ from otf.trace.events import Quiet, Seen, Sent
 from otf.trace.verdict import Failure, Signature, Verdict
 
 SIGNATURE = Signature("wrong", "int", "Button", 'Coffee"""', "Tea\\")
-FAILURE = Failure(SIGNATURE, 3, 2, "Button()", "Tea()", "line")
+FAILURE = Failure(SIGNATURE, 3, 2, "Button()", 'Tea("""\\")', "line")
 
 
 class Colour(Enum):

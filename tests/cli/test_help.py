@@ -49,6 +49,7 @@ def test_short_help_names_every_option_and_explains_the_first() -> None:
     short, whole = otf("run", "-h").out, otf("run", "--help").out
     assert len(short.splitlines()) <= 80 < len(whole.splitlines())
     assert "More options (otf run --help explains them):\n  What is tested " in short
+    assert "\n  Exit status:\n    0 pass, 1 fail, 2 wrong usage" in short
     named = set(re.findall(r"--[a-z][a-z-]+[a-z]", whole.partition("Options:")[2]))
     assert {each for each in named if f"\n  {each} " in whole} <= set(re.findall(r"--[a-z][a-z-]+[a-z]", short))
 

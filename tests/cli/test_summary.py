@@ -326,5 +326,5 @@ def test_saved_failures_are_counted_beside_the_paths(capsys: pytest.CaptureFixtu
     settings = Settings(out=Path("out"), reference="coffee", seed=7, stop_first=True)
     SummaryPrinter(summary, settings, load("coffee")).whole()
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith(": still there; --stop-first ends here, before any new path")
+    assert lines[0].endswith(": still there; --stop-first ends here, before any path of the seed 7")
     assert "FAIL: 1 kind of failure (1 saved failure tried, 0 paths, 0 steps, seed 7)" in lines
