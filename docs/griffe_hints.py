@@ -1,7 +1,8 @@
 """Facts that griffe, which reads files and imports nothing, gets wrong.
 
 A name may hide the submodule that defines it: `otf.campaign.run` is a function from the file run.py. For Python the
-function wins, since the package imports it; for griffe the file wins. And `light` makes a dataclass.
+function wins, since the package imports it; for griffe the file wins. And `light` makes a dataclass, and a named tuple
+has the signature of one.
 
 A class tells in its docstring what its fields mean, or a comment does: each field gets its own part of that, for
 readers who come to it by the search. The formats of numbers are described by what they write. And no default or
@@ -28,7 +29,10 @@ _DEFAULTS = (
     (re.compile(r"^_limits\(\)$"), "Limits()"),
     (re.compile(r"^dict\[.*\]\(\)$"), "{}"),
     (re.compile(r"^list\[.*\]\(\)$"), "[]"),
-    (re.compile(r"^_\w+"), "..."),
+    (re.compile(r"^set\[.*\]\(\)$"), "set()"),
+    (re.compile(r"^_MISSING$"), "spec.initial"),
+    (re.compile(r"^\(lambda: (.*)\)\(\)$"), r"\1"),
+    (re.compile(r"^_numbers\(\)$"), 'array("l")'),
 )
 _PRIVATE = re.compile(r"(?<![\w.])_[A-Za-z]\w*|^field\(")
 _COMMENT = re.compile(r"^[^#]*?  # (?!noqa|type:|pyright)(.+)$")
@@ -38,8 +42,8 @@ class Hints(griffe.Extension):
     """Corrects classes and packages; dataclasses have to have their signatures before that."""
 
     def on_class_instance(self, *, cls: griffe.Class, **_: Any) -> None:  # noqa: ANN401 -- what griffe may pass one day
-        """Let a class with the decorator `light` be a dataclass."""
-        if any(str(each.value) == "light" for each in cls.decorators):
+        """Let a class with the decorator `light` be a dataclass, and a named tuple."""
+        if any(str(each) in ("light", "NamedTuple") for each in [*(one.value for one in cls.decorators), *cls.bases]):
             cls.decorators.append(_DATACLASS)
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:  # noqa: ANN401 -- the same
@@ -59,6 +63,7 @@ class Hints(griffe.Extension):
                 hidden = "_" if each.name == "__init__" else "\0"  # a private field
                 public = [part for part in each.parameters if not part.name.startswith(hidden)]
                 each.parameters = griffe.Parameters(*map(_shown, public))
+                _complete(each)
 
 
 def _add_numbers(module: griffe.Module) -> None:
@@ -102,8 +107,15 @@ def _instead(module: griffe.Module, visible: griffe.Object, package: griffe.Modu
 def _shown(parameter: griffe.Parameter) -> griffe.Parameter:
     for private, shown in _DEFAULTS:
         if private.search(str(parameter.default)):
-            parameter.default = shown
+            parameter.default = private.sub(shown, str(parameter.default))
     return parameter
+
+
+def _complete(function: griffe.Function) -> None:
+    """Give the overloads of a function its defaults: they themselves only say that there is one."""
+    for parameter in (each for overload in function.overloads or () for each in overload.parameters):
+        if str(parameter.default) == "...":
+            parameter.default = function.parameters[parameter.name].default
 
 
 def _defined(inside: griffe.Object | griffe.Alias) -> Iterator[griffe.Object | griffe.Alias]:

@@ -166,6 +166,107 @@ TASKS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
+_FIELDS, _FORMAT = "reference-bench.html#fields-of-a-bench", "reference-bench.html#trace-format"
+_NETWORK, _EXIT = "topics-promise.html#a-network-in-the-model", "reference-bench.html#exit-statuses"
+_LAWS, _SHRINKING = "howto-models.html#analysing", "topics-shrinking.html#how-the-search-works"
+_FRAMING, _CODECS = "howto-adapters.html#framing", "howto-adapters.html#which-codec-when"
+_BENCHES = "gallery.html#models-of-real-systems"
+GUIDES: Final[Mapping[str, str]] = {
+    "otf": "tutorial.html#the-vocabulary-of-a-model",
+    "otf.Spec": "tutorial.html#2-the-model",
+    "otf.goto": "tutorial.html#2-the-model",
+    "otf.Transition": "tutorial.html#8-more-than-one-thing-may-happen",
+    "otf.Bench": "howto-first-bench.html#make-it-yours-one-part-at-a-time",
+    "otf.Codec": "tutorial.html#7-a-codec-class-of-your-own",
+    "otf.NonconformanceError": _EXIT,
+    "otf.InconclusiveError": _EXIT,
+    "otf.UsageError": _EXIT,
+    "otf.restrict": "howto-models.html#composing-and-scenarios",
+    "otf.Settings": "howto-choose.html#which-budget",
+    "otf: Run it, and read the result": "tutorial.html#4-the-test",
+    "otf: Endings and errors": _EXIT,
+    "otf.spec": "tutorial.html#the-vocabulary-of-a-model",
+    "otf.spec: Model time": "howto-models.html#time",
+    "otf.spec: Change a model": "howto-models.html#composing-and-scenarios",
+    "otf.spec: Name the sentences of a standard": "howto-requirements.html",
+    "otf.adapter": _FIELDS,
+    "otf.adapter.InputMode": "reference-bench.html#enabled-inputs",
+    "otf.adapter: Start, reset and stop the system": "howto-adapters.html#the-life-of-a-system",
+    "otf.adapter.lossy": _NETWORK,
+    "otf.adapter.duplicating": _NETWORK,
+    "otf.adapter.reordering": _NETWORK,
+    "otf.adapter.Limits": _FIELDS,
+    "otf.adapter: Write an adapter": "howto-adapter-authors.html#the-protocol-and-its-version",
+    "otf.adapter.Framer": _FRAMING,
+    "otf.adapter.Framing": _FRAMING,
+    "otf.adapters": "howto-adapters.html#adapters",
+    "otf.framing": _FRAMING,
+    "otf.framing.lines": _FRAMING,
+    "otf.adapter.labs": "howto-boards.html#with-labgrid",
+    "otf.testing": "howto-adapter-authors.html#its-tests",
+    "otf.testing.check_framing": _FRAMING,
+    "otf.campaign": "howto-choose.html#which-budget",
+    "otf.campaign.Listener": "howto-reports.html#while-it-runs",
+    "otf.campaign: Read its result": "howto-reports.html#what-a-pass-is-worth",
+    "otf.campaign.FailureGroup": "topics-shrinking.html#what-counts-as-the-same-failure",
+    "otf.campaign.Retried": "howto-adapters.html#when-the-wire-fails",
+    "otf.campaign.Shrunk": _SHRINKING,
+    "otf.campaign: Drive a failure again, or shrink it": _SHRINKING,
+    "otf.campaign.rerun": "topics-shrinking.html#saved-failures",
+    "otf.mutation": "howto-models.html#would-this-bench-notice",
+    "otf.offline": "reference-bench.html#logs-of-other-programs",
+    "otf.offline.nodes": "reference-bench.html#logs-of-several-nodes",
+    "otf.core.observed": "reference-bench.html#logs-of-several-nodes",
+    "otf.trace.result": "reference-bench.html#json-keys",
+    "otf.errors": _EXIT,
+    "otf.compat.pymodel": "howto-pymodel.html#in-a-minute",
+    "otf.core": "topics-ioco.html#observed-there-may-be-several-states",
+    "otf.core.pacing": "howto-times.html#observed-silence",
+    "otf.core: Conduct a run": "topics-promise.html#the-bounds-on-time",
+    "otf.simulate": "topics-promise.html#how-we-test-the-promise",
+    "otf.explore": "howto-models.html#exploring",
+    "otf.explore.analysis": _LAWS,
+    "otf.explore.expiring": "howto-models.html#time",
+    "otf.explore.conform": _LAWS,
+    "otf.compose": "howto-models.html#composing-and-scenarios",
+    "otf.notations": "howto-models.html#four-ways-to-write-a-model",
+    "otf.models": _BENCHES,
+    "otf.models.conference": "gallery.html#the-conference-protocol",
+    "otf.models.coffee": "gallery.html#a-coffee-machine-to-copy-from",
+    "otf.models.coffees": "gallery.html#the-coffee-machines-c0-to-c4",
+    "otf.models.uboot.messages": "howto-boards.html#the-board",
+    "otf.channels": _NETWORK,
+    "otf.codec": _CODECS,
+    "otf.codec.can": "howto-adapters.html#can-iso-tp-and-dbc",
+    "otf.codec.web": _FRAMING,
+    "otf.suite": "howto-models.html#suites-made-in-advance",
+    "otf.suite: Make one for a model that chooses": "howto-models.html#where-the-system-chooses",
+    "otf.suite.METHODS": "howto-choose.html#which-suite",
+    "otf.suite.Method": "howto-choose.html#which-suite",
+    "otf.suite.AUTO": "howto-choose.html#which-suite",
+    "otf.strategy": "howto-choose.html#which-strategy",
+    "otf.strategy.Strategy": "howto-choose.html#which-strategy",
+    "otf.strategy: Count coverage, and end there": "howto-models.html#strategies-and-coverage",
+    "otf.trace": _FORMAT,
+    "otf.trace: Its verdict": "tutorial.html#5-a-failure-and-how-to-read-it",
+    "otf.values": "howto-properties.html#the-order-of-values",
+    "otf.values.given": "howto-properties.html#inputs-of-a-spec",
+    "otf.logic": "howto-properties.html#checking-a-property",
+    "otf.logic: Write a property of values": "howto-properties.html#if-and-or-not-for-all-exists",
+    "otf.logic: Write a property of runs": "howto-properties.html#properties-of-runs",
+    "otf.laws": "howto-properties.html#laws-of-a-spec",
+}
+"""Where a guide speaks of a name: first, if the name itself stands here; otherwise if no guide uses it."""
+
+
+def guide_of(path: str) -> str:
+    """Return where a guide speaks of what a name is for, by its task or its package."""
+    package, _, name = path.rpartition(".")
+    task = next((task for task, names in TASKS.get(package, {}).items() if name in names.split()), "")
+    parts = package.split(".")
+    above = (".".join(parts[:to]) for to in range(len(parts), 1, -1))
+    return next(filter(None, map(GUIDES.get, (f"{package}: {task}", *above))), GUIDES["otf"])
+
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put the entries of its names in the place of a package."""

@@ -17,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, is_typeddict
+from urllib.parse import unquote
 
 ROOT = Path(__file__).parents[1]
 TOPS = {ROOT / "otf": "otf", ROOT / "adapters": "otf.adapters", ROOT / "models": "otf.models"}
@@ -102,6 +103,15 @@ def signature_of(entry: str) -> str:
     )
 
 
+def lines_of(path: str, site: Path) -> list[ast.arguments]:
+    """Return the parameters of each signature that an entry shows, with their lines."""
+    own = re.split(r'class="doc doc-contents', entries(site)[path])[0]
+    shown = re.findall(r'doc-signature highlight">(.*?)</div>', own, re.DOTALL)
+    texts = [unescape(re.sub(r"<[^>]+>", "", each)).strip() for each in shown]
+    parsed = [ast.parse(f"def f{re.sub(r'^.*?(?=[(])', '', text)}: ...").body[0] for text in texts if "(" in text]
+    return [each.args for each in parsed if isinstance(each, ast.FunctionDef)]
+
+
 def called(value: object) -> bool:
     """Return whether users call it: a function, or a class but no protocol, exception, enum or typed dictionary."""
     if not inspect.isclass(value):
@@ -168,6 +178,23 @@ def unsigned(value: Any, shown: str) -> Iterator[str]:  # noqa: ANN401 -- anythi
             yield name
 
 
+def test_each_parameter_has_a_line_a_type_and_its_default(site: Path) -> None:
+    """Of several parameters each stands on a line of its own: of functions, classes, methods and overloads."""
+    found = [
+        (path, each)
+        for path in entries(site)
+        if kind_of(entries(site)[path]) != "attribute"
+        for each in lines_of(path, site)
+    ]
+    assert len(found) > 500
+    for path, each in found:
+        named = [*each.posonlyargs, *each.args, each.vararg, *each.kwonlyargs, each.kwarg]
+        lines = [one.lineno for one in named if one]
+        assert len(lines) < 2 or (len({*lines}) == len(lines) and min(lines) > 1), path
+        assert [one.arg for one in named if one and one.annotation is None] == [], path
+        assert [one for one in (*each.defaults, *each.kw_defaults) if one and ast.unparse(one) == "..."] == [], path
+
+
 def test_each_dataclass_shows_its_fields(site: Path) -> None:
     """Every public field of a dataclass has an entry with its type."""
     shown = entries(site)
@@ -184,7 +211,7 @@ def test_each_dataclass_shows_its_fields(site: Path) -> None:
 
 def test_each_attribute_says_what_it_means(site: Path) -> None:
     """Whatever a class or a module has says what it is: in its own text, a sentence of its class, or a comment."""
-    attributes = {path: entry for path, entry in entries(site).items() if 'doc-attribute"' in entry.partition(">")[0]}
+    attributes = {path: entry for path, entry in entries(site).items() if kind_of(entry) == "attribute"}
     assert len(attributes) > 1_000
     silent = [
         path
@@ -222,3 +249,43 @@ def test_each_entry_has_an_example(site: Path) -> None:
 def kind_of(entry: str) -> str:
     """Return what an entry describes: a class, a function, an attribute or a module."""
     return entry.partition("doc-object doc-")[2].partition('"')[0]
+
+
+LED = re.compile(r'<h[23] id="(otf[\w.]+)"(?:(?!</h[23]>).)*</h[23]>(?:<p class="led">(.*?)</p>)?', re.DOTALL)
+
+
+def led(site: Path) -> dict[str, list[str]]:
+    """Return where each public name of the reference leads to: a function, a class, a value, but no part of a class."""
+    pages = [page.read_text(encoding="utf-8") for page in sorted((site / "reference").glob("*.html"))]
+    rows = {path: row for page in pages for path, row in LED.findall(page)}
+    names = [path for path in rows if not path.split(".")[-2][0].isupper() and "doc-module" not in entries(site)[path]]
+    return {path: re.findall(r'href="([^"]+)"', rows[path]) for path in names}
+
+
+def test_each_name_leads_to_a_section_of_a_guide(site: Path) -> None:
+    """The first links of a name lead to guides that show it, or that explain what it is for; each section is there."""
+    assert len(led(site)) > 350
+    for path, links in led(site).items():
+        assert re.match(r"\.\./[\w-]+\.html", links[0]), path
+        for page, _, anchor in (each.removeprefix("../").partition("#") for each in links if each.startswith("../")):
+            text = (site / page).read_text(encoding="utf-8") if page.endswith(".html") else ""
+            assert not anchor or f'id="{anchor}"' in text or not text, (path, page, anchor)
+
+
+def test_each_name_leads_to_its_source(site: Path) -> None:
+    """The last link of a name leads to the words with which its definition begins: of values and aliases, too."""
+    for path, links in led(site).items():
+        file, _, begin = links[-1].removeprefix("../").partition(".txt#:~:text=")
+        assert path.rpartition(".")[2] in begin, path
+        assert re.search(
+            f"^{re.escape(unquote(begin))}", (site / f"{file}.txt").read_text(encoding="utf-8"), re.MULTILINE
+        )
+
+
+def test_the_list_beside_shows_short_names(site: Path) -> None:
+    """No name in the list of a page has dots."""
+    for page in (site / "reference").glob("*.html"):
+        beside = page.read_text(encoding="utf-8").partition('data-md-component="toc"')[2].partition("<article")[0]
+        labels = [plain(each) for each in re.findall(r'<span class="md-ellipsis">(.*?)</span>', beside, re.DOTALL)]
+        assert len(labels) > 30
+        assert [each for each in labels if "." in each] == [], page

@@ -185,31 +185,11 @@ def test_each_row_of_the_findings_has_an_address(site: Path) -> None:
     assert len(names) == len(set(names)) > 70
 
 
-def test_each_name_leads_to_guides_and_source(site: Path) -> None:
-    """Under its heading are the pages that use it most, and the file in which it is defined."""
-    text = (site / "reference" / "otf.html").read_text(encoding="utf-8")
-    rows = dict(re.findall(r'<h3 id="otf\.(\w+)".*?</h3>(?:<p class="led">(.*?)</p>)?', text, re.DOTALL))
-    assert "howto-first-bench" in rows["Bench"] or "tutorial" in rows["Bench"]
-    for name, row in rows.items():
-        assert row, name
-        for link in re.findall(r'href="([^"#]+)', row):
-            assert (site / "reference" / link).is_file(), (name, link)
-    source = re.search(r'href="([^"#]+)#:~:text=class%20Spec"', rows["Spec"])
-    assert source is not None
-    assert "class Spec(" in (site / "reference" / source[1]).read_text(encoding="utf-8")
-
-
 def test_names_stand_under_their_tasks(site: Path) -> None:
-    """A page of the reference is sorted by what one does, and nearly every name leads to where it is used."""
+    """A page of the reference is sorted by what one does."""
     pages = [page.read_text(encoding="utf-8") for page in sorted((site / "reference").glob("*.html"))]
     tasks = [re.findall(r'<p class="task">(.+?)</p>', page) for page in pages]
     assert any(each[:2] == ["Make a bench", "Start, reset and stop the system"] for each in tasks)
-    rows = [row for page in pages for row in re.findall(r'<p class="led">(.*?)</p>', page)]
-    assert len(rows) > 300
-    assert (
-        sum(row.startswith('<a href="../') and row.endswith(">source</a>") and row.count("<a") == 1 for row in rows)
-        < 12
-    )
 
 
 # In a browser

@@ -51,12 +51,13 @@ def _parts(stream: bytes, places: Iterable[int]) -> Iterator[bytes]:
 
 
 ROUNDS: Final = 200
-_FILLERS: Final = (b"\0", b"x", b"\xff")
+FILLERS: Final = (b"\0", b"x", b"\xff")
 _CHUNK: Final = 1024
 _ROOM: Final = 1 << 15  # bytes beside the frames themselves
 
 
-def _letters(size: int) -> bytes:
+def letters(size: int) -> bytes:
+    """Return a frame of a size."""
     return b"a" * size
 
 
@@ -67,8 +68,8 @@ def check_framing(  # noqa: PLR0913 -- each is a part of the protocol that not e
     wire: Callable[[bytes], bytes] | None = None,
     exchanges: Iterable[tuple[bytes, bytes]] = (),
     largest: int | None = None,
-    sized: Callable[[int], bytes] = _letters,
-    endless: Iterable[bytes] = _FILLERS,
+    sized: Callable[[int], bytes] = letters,
+    endless: Iterable[bytes] = FILLERS,
     rounds: int = ROUNDS,
     seed: int = 0,
 ) -> None:
