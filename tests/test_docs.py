@@ -218,12 +218,16 @@ def command_lines() -> Iterator[str]:
 def test_commands_and_options_exist(line: str) -> None:
     """Every command line in the pages names a command that exists and options that it has."""
     words = shlex.split(line.split("|", maxsplit=1)[0].replace("\\", ""))[1:]
-    helps = {name: CliRunner().invoke(app, [name, "--help"], terminal_width=200).stdout for name in commands()}
     # an option of otf itself, such as --log FILE, may come before the command
     name = next(word for word in words if word in commands() | {"COMMAND", "NAME"})
-    whole = CliRunner().invoke(app, ["--help"], terminal_width=200).stdout
     for option in [word.partition("=")[0] for word in words if word.startswith("--") and word != "--help"]:
-        assert re.search(rf"{option}\b", helps[name] + whole), option
+        assert re.search(rf"{option}\b", helped(name) + helped()), option
+
+
+@cache
+def helped(*command: str) -> str:
+    """Return the help of a command, or that of otf itself."""
+    return CliRunner().invoke(app, [*command, "--help"], terminal_width=200).stdout
 
 
 @cache

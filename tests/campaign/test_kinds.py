@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
@@ -88,6 +89,13 @@ def settings(out: Path) -> Settings:
     return Settings(out=out, reference=REFERENCE, traces=30, seed=1)
 
 
+@pytest.fixture(scope="module")
+def driven(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Summary]:
+    """Return the folder of a campaign on the registers, and its result; nobody changes them."""
+    out = tmp_path_factory.mktemp("kinds") / "out"
+    return out, run(registers(), settings(out))
+
+
 def found(summary: Summary) -> dict[str, int]:
     """Return the last inputs of the shrunk runs, with the lengths of these."""
     groups = [group.shrunk for group in summary.failures.values() if group.shrunk is not None]
@@ -95,9 +103,9 @@ def found(summary: Summary) -> dict[str, int]:
     return {failure.input: steps for failure, steps in failures if failure is not None}
 
 
-def test_two_registers(tmp_path: Path) -> None:
+def test_two_registers(driven: tuple[Path, Summary]) -> None:
     """Two registers that are wrong independently are two kinds, and each is shrunk to its own input."""
-    summary = run(registers(), settings(tmp_path / "out"))
+    _, summary = driven
     assert found(summary) == {show(Read(3)): 1, show(Read(7)): 1}
     assert sum(group.count for group in summary.failures.values()) == sum(
         each.paths for each in summary.result.failures
@@ -145,30 +153,31 @@ def test_one_wrong_state(tmp_path: Path) -> None:
     assert counts[0] == counts[1]
 
 
-def test_a_campaign_that_continues(tmp_path: Path) -> None:
+def test_a_campaign_that_continues(driven: tuple[Path, Summary], tmp_path: Path) -> None:
     """A campaign that continues finds the same kinds, and does not shrink again what was shrunk."""
-    out = tmp_path / "out"
-    first = run(registers(), settings(out))
+    folder, first = driven
+    out = shutil.copytree(folder, tmp_path / "out")
     again = run(registers(), replace(settings(out), resume=True))
     assert [*map(str, again.failures)] == [*map(str, first.failures)]
     assert [each.count for each in again.failures.values()] == [each.count for each in first.failures.values()]
     assert all(each.shrunk is not None for each in again.failures.values())
 
 
-def test_its_report(tmp_path: Path) -> None:
+def test_its_report(driven: tuple[Path, Summary]) -> None:
     """The report of the folder has the kinds of the campaign, with their counts and shrunk runs."""
-    summary = run(registers(), settings(tmp_path / "out"))
-    report = gathered(tmp_path / "out", REFERENCE, {})
+    out, summary = driven
+    report = gathered(out, REFERENCE, {})
     assert {name: each.count for name, each in report.failures.items()} == {
         str(name): group.count for name, group in summary.failures.items()
     }
     assert all(each.shrunk and each.steps == 1 for each in report.failures.values())
 
 
-def test_more_kinds_than_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_kinds_than_are_told_apart(
+    driven: tuple[Path, Summary], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The summary and the report say if there were more different failures than are told apart."""
-    summary = run(registers(), settings(tmp_path / "out"))
-    assert "told apart" not in "".join(summary.result.basis())
+    assert "told apart" not in "".join(driven[1].result.basis())
     monkeypatch.setattr("otf.trace.kinds.MOST", 1)
     summary = run(registers(), settings(tmp_path / "one"))
     report = gathered(tmp_path / "one", REFERENCE, {})
