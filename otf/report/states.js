@@ -139,7 +139,16 @@
       return Array.from({ length: count }, (_, line) => row.slice(line * most, (line + 1) * most));
     });
   };
-  const drawn = (nodes, edges, label) => {
+  const STRETCHES = [1, 1.5, 2.2, 3.2];
+  // A drawing that is larger than its frame anyway is higher still if its arrows have no room for their words.
+  const drawn = (nodes, edges, label) => (nodes.length > FEW ? STRETCHES : [1]).reduce((found, stretch) => {
+    if (found && !bare) return found;
+    const before = found ? bare : Infinity, made = drawnAt(nodes, edges, label, stretch);
+    if (bare < before) return made;
+    bare = before;
+    return found;
+  }, null);
+  const drawnAt = (nodes, edges, label, stretch) => {
     for (const node of nodes) {
       node.wide = Math.max(...node.lines.map((line) => line.length)) * 7.4 + 20;
       node.high = node.lines.length * 16 + 14;
@@ -155,7 +164,7 @@
     // a few rows fill the frame; of more, there is room between two for the words of their arrows
     const filling = HIGH / Math.max(LEAST, Math.min(1, room / columns / across)) / lines.length - high;
     const said = edges.reduce((sum, edge) => sum + 14 * edge.says.length * length(edge.says) * 6.8, 0) / columns / across / lines.length;
-    const down = high + Math.max(few ? 70 : 96, Math.min(200, filling), Math.min(260, 4 * said));
+    const down = high + stretch * Math.max(few ? 70 : 96, Math.min(200, filling), Math.min(260, 4 * said));
     lines.forEach((line, row) => line.forEach((at, column) => {
       nodes[at].x = (column + 0.5 + (columns - line.length) / 2) * across;
       nodes[at].y = (row + 0.5) * down;

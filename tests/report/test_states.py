@@ -262,10 +262,9 @@ def test_groups_and_search(tmp_path: Path, seen: Browser) -> None:
     assert seen.ask("document.querySelector('.found output').value") == "1 of 101 states"
     assert drawn(seen, "everything")[0] == "Empty"
     words, arrows, _ = seen.ask(LYING)
-    assert seen.ask("document.querySelector('#states-walk [role=status]').textContent") == (
-        f"the nearest 80 of 101 states; {arrows - words} arrows have no room for their inputs: point at one, or go to "
-        "its state"
-    )
+    assert words == arrows > 200  # the drawing is as high as they need
+    said = seen.ask("document.querySelector('#states-walk [role=status]').textContent")
+    assert said == "the nearest 80 of 101 states"
 
 
 @needs_browser
