@@ -63,6 +63,20 @@ def named(reference: str) -> object:
     return getattr(module, name, None)
 
 
+def placed(option: str, place: str) -> object:
+    """Return what an option names as file.py:NAME or package.module:NAME. Raises UsageError that names the option."""
+    if ":" not in place.strip(":") and not place.endswith(".py"):
+        raise UsageError(f"{option} {place}: write file.py:NAME or package.module:NAME")
+    try:
+        module, name = _module(place)
+    except OtfError as error:
+        raise type(error)(f"{option} {place}: {error}") from error
+    if name not in vars(module):
+        own = [each for each in vars(module) if not each.startswith("_")]
+        raise UsageError(f"{option} {place}: there is nothing of that name; {choose(name, own, 'there are')}")
+    return getattr(module, name)
+
+
 def parameters(reference: str, sets: Mapping[str, object] | None = None) -> dict[str, object]:
     """Return the parameters of a bench, from `sets` or their defaults; those without a default must be set."""
     sets = sets or {}
@@ -100,7 +114,7 @@ def _described(path: Path, sets: Mapping[str, object]) -> Bench:
     try:
         # the command line takes precedence over the file
         bench = load(_beside(path, found), {**found.sets, **sets})
-        bench = addressed(bench, [f"{port}={url}" for port, url in found.ports.items()])
+        bench = addressed(bench, [f"{port}={url}" for port, url in found.ports.items()], "ports: ")
     except OtfError as error:
         raise type(error)(f"{path}: {error}") from error
     return bench if found.retries is None else replace(bench, retries=found.retries)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from otf.cli.benches import named, parsed
+from otf.cli.benches import parsed, placed
 from otf.cli.commands import ReplayCommand
 from otf.cli.output import document, say
 from otf.cli.replay_logs import How, TraceSource, Whole, as_data, beginning, judged, report, status_of
@@ -46,7 +46,7 @@ def replay(asked: ReplayCommand) -> int:
 
 def replay_nodes(files: Sequence[str], place: str, form: str, *, as_json: bool) -> int:
     """Judge these logs together; print the verdict and the smallest failing slice. Return the exit status."""
-    logs = named(place)
+    logs = placed("--nodes", place)
     if not isinstance(logs, NodeLogs):
         message = f"--nodes {place}: this is not a NodeLogs; write NodeLogs(spec, event, forget) of otf.offline.nodes"
         raise UsageError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -109,7 +110,9 @@ def form_of(name: str, file: BinaryIO, how: How, bench: Callable[[str], Bench] |
     if how.form or found in {"pcap", "pcapng"}:
         return found
     first = head.split(b"\n", 1)[0]
-    is_trace = b'"event":"start"' in first
+    is_trace = re.search(rb'"event": ?"start"', first) is not None
+    if how.follow and is_trace:
+        raise UsageError(f"{name}: this is a trace of otf, which grows no more; leave out --follow")
     if bench is not None and head[:1] == b"{" and not is_trace and bench(name).foreign is not None:
         return "jsonl"
     if found or not how.follow:

@@ -12,7 +12,7 @@ from otf.campaign import Settings
 from otf.campaign.run import Calibration, calibrate
 from otf.campaign.settings import UNLIMITED
 from otf.campaign.speed import greatest_speed
-from otf.cli.benches import named
+from otf.cli.benches import placed
 from otf.cli.output import document, say, warn
 from otf.cli.signals import interruptible
 from otf.errors import INCONCLUSIVE, UsageError, near
@@ -34,6 +34,8 @@ def under(bench: Bench, scenario: str | None) -> Bench:
     """Return the bench restricted to a scenario, if there is one."""
     if scenario is None:
         return bench
+    if not scenario.strip():
+        raise UsageError("--scenario: it is empty; name inputs in their order, such as 'Coin+ Button', or leave it out")
     from otf.compose import guide
     from otf.explore.analysis import known as checked
 
@@ -52,15 +54,12 @@ def chosen(strategy: str) -> str | StrategyKind:
         from otf.compat.pymodel.strategy import selecting
 
         return selecting(where)
-    found = named(strategy)
+    found = placed("--strategy", strategy)
     if isinstance(found, StrategyKind):
         return found
     if isinstance(found, type) and hasattr(found, "choose"):
         return own(found)
-    message = (
-        f"--strategy {strategy}: there is no class with choose(view) and no otf.strategy.StrategyKind of that name"
-    )
-    raise UsageError(message)
+    raise UsageError(f"--strategy {strategy}: neither a class with choose(view) nor an otf.strategy.StrategyKind")
 
 
 def duration(option: str, text: str) -> float:

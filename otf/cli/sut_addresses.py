@@ -5,6 +5,7 @@ A description names a bench and overrides addresses and times, for people who ch
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -43,15 +44,18 @@ _FRAMED: Final = ("tcp", "process", "serialport", "lab", "unix")  # the others h
 _INPROCESS: Final = "inprocess"
 
 
-def addressed(bench: Bench, suts: Sequence[str] | None) -> Bench:
+def addressed(bench: Bench, suts: Sequence[str] | None, where: str = "--sut ") -> Bench:
     """Return the bench with ports at other addresses, given as PORT=URL; a URL alone if there is one port.
 
-    If every port has another address, otf does not start the bench's own server.
+    If every port has another address, otf does not start the bench's own server. Raises UsageError, and says `where`.
     """
     ports = dict(bench.ports)
     for text in suts or ():
-        name, url = _named(bench, text)
-        ports[name] = opener(url, ports[name])
+        try:
+            name, url = _named(bench, text)
+            ports[name] = opener(url, ports[name])
+        except UsageError as error:
+            raise UsageError(f"{where}{text}: {error}") from error
     moved = any(_kind(bench.ports[name]) == _INPROCESS != _kind(port) for name, port in ports.items())
     life = bench.life
     if life is not None and all(port is not bench.ports[name] for name, port in ports.items()):
@@ -100,12 +104,12 @@ def _named(bench: Bench, text: str) -> tuple[str, str]:
     if equals and name in bench.ports:
         return name, url
     if not bench.ports:
-        message = f"--sut {text}: the bench {bench.name} opens its ports itself, so no address can be given"
+        message = f"the bench {bench.name} opens its ports itself, so no address can be given"
         raise UsageError(f"{message}; --set KEY=VALUE changes the parameters of its function")
     if len(bench.ports) == 1 and not (equals and name.isidentifier()):
         return next(iter(bench.ports)), text
     hint = choose(name, bench.ports, f"the bench {bench.name} has the ports")
-    raise UsageError(f"--sut {text}: {hint}; write PORT=URL, with one of\n{FORMS}")
+    raise UsageError(f"{hint}; write PORT=URL, with one of\n{FORMS}")
 
 
 def _kind(opener: Opener) -> str:
@@ -114,6 +118,7 @@ def _kind(opener: Opener) -> str:
 
 SUFFIX: Final = ".toml"
 LARGEST: Final = 1 << 20
+_NEEDED: Final = {"str": "a text", "int": "a whole number", "float": "a number", "object": "a table"}
 ACTING_SCHEMES: Final = ("spy://", "alt://", "hwgrep://")
 """Schemes of pyserial that do more than open a named port: they write files, or open any matching port."""
 
@@ -155,11 +160,21 @@ def _parsed(path: Path, data: bytes) -> Mapping[str, Any]:
         raise UsageError(f"{path}: not TOML: {error}") from error
 
 
+def _why(error: str) -> str:
+    """Translate an error of msgspec into the words of a TOML file."""
+    if unknown := re.search("unknown field `(.*)`", error):
+        return f"there is no key {unknown[1]}; {near(unknown[1], Description.__struct_fields__)}".rstrip()
+    wrong = re.fullmatch(r"Expected `(\w+).*`, got .* - at `\$\.(.*)`", error)
+    return f"{wrong[2]}: {_NEEDED.get(wrong[1], wrong[1])} is needed;" if wrong else f"{error};"
+
+
 def _checked(path: Path, data: Mapping[str, Any]) -> Description:
     try:
         found = msgspec.convert(data, Description)
     except msgspec.ValidationError as error:
-        message = f"{path}: {error}; the keys are bench, quiescence, L, R, retries, and the tables ports and set"
+        message = (
+            f"{path}: {_why(str(error))} the keys are bench, quiescence, L, R, retries, and the tables ports and set"
+        )
         raise UsageError(message) from error
     if found.bench.partition(":")[0].endswith(SUFFIX):
         raise UsageError(f"{path}: bench = {found.bench!r}: a description must name a bench, not another description")

@@ -23,6 +23,7 @@ from otf.campaign.settings import Workers
 from otf.cli.output import warn
 from otf.cli.run_arguments import RunOptions
 from otf.cli.sut_addresses import addressed
+from otf.cli.user_code import near_file
 from otf.errors import UsageError
 
 MOST: Final = 256  # processes
@@ -50,8 +51,11 @@ def devices_in(file: Path) -> list[list[str]]:
         lines = file.read_text(encoding="utf-8").splitlines()
         found = [shlex.split(line, comments=True) for line in lines]
     except (OSError, ValueError) as error:
-        message = f"--device {file}: {error}; write a line for each device: PORT=URL, or a URL if there is one port"
-        raise UsageError(message) from error
+        why = getattr(error, "strerror", None) or error
+        message = f"--device {file}: {why}{near_file(file)}; write a line for each device"
+        raise UsageError(f"{message}: PORT=URL, or a URL if there is one port") from error
+    if not any(found):
+        raise UsageError(f"--device {file}: there is no device in it; write a line for each: PORT=URL, or a URL alone")
     return [device for device in found if device]
 
 
@@ -62,7 +66,7 @@ def on_devices(settings: Settings, options: RunOptions, bench: Bench) -> Setting
 
     @cache
     def device(lane: int) -> Bench:
-        return addressed(bench, options.devices[lane])
+        return addressed(bench, options.devices[lane], "--device: ")
 
     return replace(settings, device=device)
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from otf.compose.actions import Action, Pattern, pattern
 from otf.compose.regex import NEVER, Regex, atom, expression, sequence
-from otf.errors import UsageError
+from otf.errors import UsageError, near
 from otf.spec import Accept, Spec, Transition
 from otf.spec.redrawing import Within
 from otf.values import show
@@ -235,6 +235,7 @@ def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()
     actions = [Action(inp) for inp in inputs] + [Action(None, (each,), spontaneous=True) for each in outputs]
     for item in scenario.patterns:
         if not any(item.concerns(action) for action in actions):
-            known = ", ".join(dict.fromkeys(show(action.input) for action in actions if not action.spontaneous))
-            message = f"the scenario names {item.says}, which is not an action of the model; its actions are {known}"
-            raise UsageError(message)
+            known = dict.fromkeys(show(action.input) for action in actions if not action.spontaneous)
+            message = f"the scenario names {item.says}, which is not an action of the model"
+            hint = near(item.says, {type(action.input).__name__ for action in actions} | {*known})
+            raise UsageError(f"{message}; {hint} its actions are {', '.join(known)}".replace("  ", " "))

@@ -211,7 +211,7 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
         raise
     except Exception as error:
         message = f"{law}: it raised {type(error).__name__} on {', '.join(map(show, arguments))}: {as_text(error)}"
-        raise ModelError(message + own_frames(error)) from error
+        raise ModelError(message + own_frames(error, holds)) from error
 
 
 def allows(

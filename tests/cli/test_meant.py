@@ -75,6 +75,19 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
         ("run --bench coffee", "No such option: --bench; write the BENCH alone, without --bench"),
         ("run coffee --seed", "Write --seed NUMBER: The same seed gives the same inputs; default: random."),
         ("explore", "Missing argument 'BENCH'. A shipped bench, "),
+        ("run coffee --strategy mine.py:Mine", "--strategy mine.py:Mine: there is nothing of that name; "),
+        ("run coffee --strategy :Mine", "--strategy :Mine: write file.py:NAME or package.module:NAME"),
+        ("check coffee --invariant mine", "--invariant mine: write file.py:NAME or package.module:NAME"),
+        ("check coffee --property mime.py:a", "--property mime.py:a: mime.py: there is no such file; did you mean"),
+        ("run coffee --scenario Coyn", "not an action of the model; did you mean Coin? its actions are"),
+        ("run coffee --sut tcp://127.0.0.1", "--sut tcp://127.0.0.1: not an address: '127.0.0.1'; write tcp://HOST"),
+        ("run coffee --device mine.py", "--device mine.py: there is no device in it; write a line for each"),
+        ("run coffee --device runz/a", "--device runz/a: No such file or directory; write a line for each device"),
+        ("suite coffee --read a.json", "--read a.json: No such file or directory; `otf suite BENCH --write FILE`"),
+        ("learn coffee --only Tea", "--only Tea: it leaves none of the 3 inputs: Coin(cents=5), Coin(cents=10), But"),
+        ("learn coffee --wait -1", "'--wait': -1.0 is not in the range"),
+        ("explore coffee --out a.svgz", "--out a.svgz: the format svgz: did you mean svg? choose one of text, "),
+        ("run mine.toml", "there is no key benhc; did you mean bench? the keys are"),
         ("--log debg list", "--log debg: did you mean debug? The levels are debug, info, warning, error; "),
         ("help ModelEror", "did you mean ModelError?"),
         ("run coffee --set fault=fre", "did you mean free?"),
@@ -95,6 +108,7 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
 def test_a_file_with_nearly_that_name_is_named(folder: Path, words: str, says: str) -> None:
     """A file or folder that is not there, but whose neighbour has nearly its name."""
     (folder / "mine.py").touch()
+    (folder / "mine.toml").write_text("benhc = 1", encoding="utf-8")
     (folder / "runs").mkdir()
     (folder / "runs" / "path-0001.jsonl").touch()
     done = otf(*words.split())

@@ -97,7 +97,7 @@ def test_a_strategy_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
     assert inputs(tmp_path / "a") == [["Coin", "Coin", "Button"] * 16 + ["Coin", "Coin"]]
     otf("run", "coffee", "--inputs", "uioco", "--strategy", f"{file}:buttons", "--traces", "1", "--out", tmp_path / "b")
     assert inputs(tmp_path / "b") == [["Coin"]]
-    assert "no class with choose(view)" in failed("run", "coffee", "--strategy", f"{file}:nothing")
+    assert "neither a class with choose(view) nor" in failed("run", "coffee", "--strategy", f"{file}:nothing")
 
 
 @pytest.mark.parametrize("command", [["run"], ["mutants"], ["suite"], ["step", "--live"]])

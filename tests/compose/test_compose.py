@@ -156,7 +156,10 @@ def test_a_wrong_expression_says_where(text: str, said: str) -> None:
     ("told", "said"),
     [
         ([], "a scenario needs actions"),
-        ("Push Poop", "the scenario names Poop, which is not an action of the model; its actions are Push"),
+        (
+            "Push Poop",
+            "the scenario names Poop, which is not an action of the model; did you mean Pop[?] its actions are Push",
+        ),
     ],
 )
 def test_a_scenario_of_unknown_actions_is_refused(told: Any, said: str) -> None:  # noqa: ANN401 -- in two forms

@@ -14,7 +14,7 @@ import msgspec
 from otf.adapter.third_party import watched
 from otf.campaign.believed import OF_PATHS, TraceFile, same_campaign
 from otf.campaign.journal_lines import JOURNAL
-from otf.cli.benches import load, model, named, parsed
+from otf.cli.benches import load, model, parsed, placed
 from otf.cli.catalogue import LAWS, LIVE, REQUIRED
 from otf.cli.output import document, is_terminal, say
 from otf.cli.tools.model_commands import CheckCommand
@@ -240,7 +240,7 @@ def invariant_findings(graph: Graph, places: Iterable[str]) -> Iterable[Finding]
     """Yield whether the state functions at these places hold."""
     for given in places:
         place, _, req = given.partition("=")
-        holds = named(place)
+        holds = placed("--invariant", place)
         if not callable(holds):
             raise UsageError(f"--invariant {place}: this is not a function of a state")
         yield safety(graph, holds, f"always {place.rpartition(':')[2]}", req.split(",") if req else ())
@@ -258,10 +258,11 @@ def property_findings(graph: Graph, bench: str, sets: list[str] | None, places: 
 def formulas(known: Mapping[str, object], places: Iterable[str]) -> dict[str, Formula]:
     """Return the known properties, and those at these places. Raises UsageError for anything else."""
     found = dict[str, Formula]()
-    for name, what in ({**known} | {place.rpartition(":")[2]: named(place) for place in places}).items():
+    for name, what in ({**known} | {place.rpartition(":")[2]: placed("--property", place) for place in places}).items():
         if not isinstance(what, Formula):
-            is_what = "there is nothing of that name" if what is None else "this is not a temporal property"
-            raise UsageError(f"--property {name}: {is_what}; write always(…), never(…) or within(n, …)")
+            raise UsageError(
+                f"--property {name}: this is not a temporal property; write always(…), never(…) or within(n, …)"
+            )
         found[name] = what
     return found
 

@@ -86,7 +86,7 @@ class CompareCommand:
     """
 
     a: Annotated[str, argument("A", "A trace, a folder of a campaign, or a model (a bench, a file).")]
-    b: Annotated[str, argument("B", "Another one.")]
+    b: Annotated[str, argument("B", "The trace, campaign or model to compare A with.")]
     bench: FromBench = None
     sets: Sets = None
     page: Annotated[Path | None, option("FILE", "Write a page with both side by side.")] = None
@@ -136,6 +136,8 @@ class LearnCommand:
         option(
             "SECONDS",
             "Treat a wait of this length as an input, and learn what the system then does by itself as timers.",
+            min=0.001,
+            max=3600,
         ),
     ] = None
     properties: Annotated[

@@ -43,9 +43,9 @@ def explore(asked: ExploreCommand) -> int:
     """Do what the command asks; return the exit status."""
     form, out, page = asked.form, asked.out, asked.page
     if out is not None and form == "text":  # the suffix of a file tells the form
-        form = out.suffix[1:] if out.suffix[1:] in FORMATS else form
+        form = {"": form, ".txt": form, ".html": form}.get(out.suffix, out.suffix[1:])
         page, out = (out, None) if out.suffix == ".html" else (page, out)
-    form = "json" if asked.as_json else one_of("--format", form, FORMATS)
+    form = "json" if asked.as_json else one_of("--format" if out is None else f"--out {out}: the format", form, FORMATS)
     spec = model(asked.bench, parsed(asked.sets))
     spec = spec if asked.scenario is None else compose(spec, known(spec, asked.scenario))
     graph = explore_model(spec, asked.limit, asked.depth, quiet=asked.as_json)

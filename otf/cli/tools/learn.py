@@ -30,7 +30,7 @@ from otf.cli.tools.learn_report import line
 from otf.cli.tools.plain_systems import DATAGRAMS, PlainSystem, lines_of, messages, named, unescaped
 from otf.cli.tools.report import open_page
 from otf.codec.malformed import Malformed, Unreadable
-from otf.errors import FAIL, INCONCLUSIVE, PASS, OtfError, UsageError
+from otf.errors import FAIL, INCONCLUSIVE, PASS, OtfError, UsageError, near
 from otf.explore import explore
 from otf.explore.exports import marks
 from otf.learn.checking import CheckedProperty, checked
@@ -47,6 +47,7 @@ from otf.trace.events import Sent
 from otf.trace.result import counted
 from otf.values import key, show
 
+SHOWN: Final = 5
 MOST: Final = 200  # inputs of an alphabet: learning tries each of them in each state
 STATES: Final = 1_000  # states of a bench's own model to search for inputs
 
@@ -120,9 +121,13 @@ def _inputs(source: LearningSource, alphabet: Path | None, only: str) -> list[An
     """Return the alphabet. Raises UsageError if it is empty or too large."""
     inputs = list(source.plain.messages.texts if source.plain else _of_bench(source.bench, alphabet))
     wanted = re.compile(only)
-    inputs = [each for each in inputs if wanted.search(each if isinstance(each, str) else show(each))]
+    texts = [each if isinstance(each, str) else show(each) for each in inputs]
+    inputs = [each for each, text in zip(inputs, texts, strict=True) if wanted.search(text)]
+    if texts and not inputs:
+        some = ", ".join([*texts[:SHOWN], *["…"] * (len(texts) > SHOWN)])
+        raise UsageError(f"--only {only}: it leaves none of the {len(texts):,} inputs: {some}")
     if not inputs:
-        raise UsageError("there are no inputs to learn with: the alphabet is empty, or --only leaves none")
+        raise UsageError("there are no inputs to learn with: the alphabet is empty; name messages with --alphabet FILE")
     if len(inputs) > MOST:
         some = ", ".join(map(show, inputs[:3]))
         message = f"{len(inputs):,} inputs ({some}, …): each is tried in each state; choose at most {MOST} with --only"
@@ -141,9 +146,10 @@ def _of_bench(bench: Bench, alphabet: Path | None) -> Iterable[Any]:
     wanted = lines_of(alphabet)
     unknown = next((each for each in wanted if each not in known), None)
     if unknown is not None:
-        some = ", ".join(list(known)[:5])
+        some = ", ".join(list(known)[:SHOWN])
+        hint = near(unknown, known)
         raise UsageError(
-            f"{alphabet}: {unknown!r} is not an input of {bench.name}; it has {some}, …; "
+            f"{alphabet}: {unknown!r} is not an input of {bench.name}; {f'{hint} it has'.lstrip()} {some}, …; "
             "for inputs that only a run reaches, give the folder of a campaign instead of this file"
         )
     return [known[each] for each in wanted]

@@ -130,13 +130,16 @@ class SuiteCommand:
         option(
             "NUMBER",
             "How many more states than the model the system may have. w, wp and hsi then cover some larger ones, too.",
+            min=0,
         ),
     ] = 0
-    reset_cost: Annotated[float, option("NUMBER", "For auto: how many inputs a reset costs.")] = 1.0
-    limit: Annotated[int, option("NUMBER", "At most this many states of the model.")] = 100_000
+    reset_cost: Annotated[float, option("NUMBER", "For auto: how many inputs a reset costs.", min=0)] = 1.0
+    limit: Annotated[int, option("NUMBER", "At most this many states of the model.", min=1)] = 100_000
     write: Annotated[Path | None, option("FILE", "Write the suite, and do not run it.")] = None
     read: Annotated[Path | None, option("FILE", "Run a suite from a file.")] = None
-    runs: Annotated[int | None, option("NUMBER", f"How often each adaptive test is run; default: {RUNS}.")] = None
+    runs: Annotated[int | None, option("NUMBER", f"How often each adaptive test is run; default: {RUNS}.", min=1)] = (
+        None
+    )
     dry: Annotated[bool, flag("--dry", "Describe the suite, and do not run it.")] = False
     jobs: Jobs = 1
     out: Out = None

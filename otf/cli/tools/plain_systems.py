@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from otf.cli.user_code import near_file
-from otf.errors import CodecError, OtfError, UsageError
+from otf.errors import CodecError, OtfError, UsageError, choose
 
 if TYPE_CHECKING:
     from otf.adapter import Bench, Life
@@ -184,7 +184,7 @@ def messages(file: Path, framing: str, *, registers: bool = True) -> Messages:
     from otf.cli.tools.starters import FRAMINGS
 
     if framing and framing not in FRAMINGS:
-        raise UsageError(f"--framing {framing}: there is no such framing; there are {', '.join(FRAMINGS)}")
+        raise UsageError(f"--framing {framing}: there is no such framing; {choose(framing, FRAMINGS, 'there are')}")
     found = _recorded(file, registers=registers)
     if found is None:
         texts = [unescaped(each) for each in lines_of(file)]

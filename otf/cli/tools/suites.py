@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from otf.adapter import Bench
 from otf.cli.catalogue import ADAPTIVE, RUNS
 from otf.cli.tools.model_commands import SuiteCommand
+from otf.cli.user_code import near_file
 from otf.errors import UsageError
 from otf.explore import Graph, explore
 from otf.spec import Spec, fingerprint
@@ -159,8 +160,12 @@ def _as_suite(path: Path) -> Generator[None]:
     """Raise UsageError if the content of a file is not a suite."""
     try:
         yield
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"--read {path}: it is not a suite that --write has written: {error!r}") from error
+    except OSError as error:
+        hint = near_file(path, "; `otf suite BENCH --write FILE` writes one")
+        raise UsageError(f"--read {path}: {error.strerror}{hint}") from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        why = f"the field {error} is missing" if isinstance(error, KeyError) else error
+        raise UsageError(f"--read {path}: it is not a suite that --write has written: {why}") from error
 
 
 def _refuse_runs(runs: int | None) -> None:
