@@ -64,6 +64,10 @@ class UbootCodec:
 
     >>> UbootCodec().decode(PORT, b"echo hello\r\nhello\r\n=> ")
     Answer(echo='echo hello', lines=('hello',))
+    >>> UbootCodec().encode(Type("version")), UbootCodec().port(Type("version"))
+    (b'version', 'serial')
+    >>> UbootCodec().decode_input(PORT, b"version"), UbootCodec().split_input(PORT, b"version")
+    (Type(line='version'), [b'version'])
     """
 
     @property

@@ -86,8 +86,8 @@ class Bench:
     >>> def counter(count, inp):
     ...     yield goto(count + 1, str(count + 1))
     >>> bench = Bench(Spec(counter, 0, ["count"]), system=lambda: lambda inp: ["1"], types=(str,), name="counter")
-    >>> bench.name, bench.inputs, bench.retries
-    ('counter', 'uioco', 1)
+    >>> bench.name, bench.inputs, bench.port("count"), bench.at_speed(1) == bench, bench.oracle().model.initial.value
+    ('counter', 'uioco', 'system', True, 0)
     """
 
     spec: Spec[Any, Any]
@@ -240,7 +240,12 @@ class Bench:
         return replace(self, life=self.life.by_reset())
 
     def with_malformed(self, share: float) -> Bench:
-        """Return a bench that replaces a share (0 to 1) of its inputs by malformed bytes. Raises UsageError."""
+        """Return a bench that replaces a share (0 to 1) of its inputs by malformed bytes. Raises UsageError.
+
+        >>> from otf.models.coffee import bench
+        >>> bench().with_malformed(0.1).malformed
+        0.1
+        """
         return replace(self, malformed=share)
 
     def _damage(self) -> None:

@@ -43,6 +43,8 @@ class Unreliable(Spec[Any, Any]):
     >>> lamp = Spec(lambda on, inp: [goto(not on, "click")], initial=False, inputs=["press"])
     >>> lossy(lamp, outputs=["line"]).initial, duplicating(lamp, outputs=["line"]).initial
     (False, InNet(state=False, inputs=(), outputs=()))
+    >>> lossy(lamp, outputs=["line"]).specifies(False, "press")
+    True
     """
 
     base: Spec[Any, Any]

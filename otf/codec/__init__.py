@@ -169,8 +169,9 @@ class LineCodec:
 
     >>> @dataclass(frozen=True)
     ... class Ping: pass
-    >>> LineCodec(lines({Ping: "PING"}).rows, name="console").port(Ping())
-    'console'
+    >>> codec = LineCodec(lines({Ping: "PING"}).rows, name="console")
+    >>> codec.port(Ping()), codec.encode(Ping()), codec.decode("console", b"PING")
+    ('console', b'PING', Ping())
     """
 
     rows: tuple[LineForm, ...]

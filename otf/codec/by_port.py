@@ -41,8 +41,11 @@ class PortCodecs:
     `alike` names the ports that carry the same messages: the codec wraps each message of these ports in an `At`.
 
     >>> from otf.codec import lines
-    >>> codecs(alice=lines({int: "{}"}), bob=lines({int: "{}"})).decode("bob", b"7")
-    7 on bob
+    >>> codec = codecs(alice=lines({int: "{}"}), bob=lines({int: "{}"}))
+    >>> codec.decode("bob", b"7"), codec.decode_input("bob", b"8")
+    (7 on bob, 8 on bob)
+    >>> codec.port(At("bob", 7)), codec.encode(At("bob", 7))
+    ('bob', b'7')
     """
 
     by_port: Mapping[str, Codec]

@@ -153,6 +153,8 @@ class CanCodec(OnePort):
 
     >>> CanCodec().decode("", CanCodec().encode(CanFrame(1, b"\x07")))
     CanFrame(id=1, data=b'\x07', extended=False, remote=False, fd=False, brs=False, esi=False)
+    >>> CanCodec("bus").port(CanFrame(1))
+    'bus'
     """
 
     name: str = ""
@@ -184,6 +186,8 @@ class DbcCodec(OnePort):
     >>> codec = DbcCodec(load_string('BO_ 291 Lamp: 1 ECU\n SG_ On : 0|8@1+ (1,0) [0|255] "" ECU\n'), "bus")
     >>> codec.encode(codec.messages["Lamp"](1)).hex()
     '000001230100000001'
+    >>> codec.decode("bus", bytes.fromhex("000001230100000001")), codec.port(codec.messages["Lamp"](1))
+    (Lamp(On=1), 'bus')
     """
 
     def __init__(self, database: Any, name: str, *, errors: bool = False) -> None:  # noqa: ANN401 -- cantools has no types for it

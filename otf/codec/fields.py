@@ -29,6 +29,8 @@ class Format:
 
     >>> u16be.write(258), u16be.read(b"..\1\2", 2, 4)
     (b'\x01\x02', (258, 4))
+    >>> raw(2).bound(bytes, lambda hint: u8).size
+    2
     """
 
     size: Any = None

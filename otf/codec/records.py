@@ -26,7 +26,7 @@ _Covered: TypeAlias = tuple[Computed, int, int, int]
 
 @dataclass(frozen=True)
 class RecordCodec(OnePort):
-    """A codec for dataclasses that annotate each field with its format; `records` returns one.
+    r"""A codec for dataclasses that annotate each field with its format; `records` returns one.
 
     `types` are the dataclasses of the codec. `formats` maps each type of input to its format, `outputs` is the format
     of all outputs. `name` is the name of the codec's port.
@@ -35,8 +35,9 @@ class RecordCodec(OnePort):
     >>> @dataclass(frozen=True)
     ... class Level:
     ...     value: Annotated[int, u16be]
-    >>> records(Level, port="meter").port(Level(1))
-    'meter'
+    >>> codec = records(Level, port="meter")
+    >>> codec.port(Level(1)), codec.encode(Level(1)), codec.decode("meter", bytes(2))
+    ('meter', b'\x00\x01', Level(value=0))
     """
 
     types: tuple[type, ...]

@@ -98,6 +98,10 @@ class HttpCodec(OnePort):
 
     >>> HttpCodec("a.org").encode(HttpRequest("PUT", "/x", body=b"1"))
     b'PUT /x HTTP/1.1\r\nhost: a.org\r\ncontent-length: 1\r\n\r\n1'
+    >>> HttpCodec().decode("", b"HTTP/1.1 204 No Content\r\n\r\n").status
+    204
+    >>> HttpCodec(name="web").port(HttpRequest("GET", "/"))
+    'web'
     """
 
     host: str = "localhost"
@@ -281,6 +285,8 @@ class WebSocketCodec(OnePort):
 
     >>> WebSocketCodec().encode(WsText("hi")), WebSocketCodec().decode("", bytes([0]) + b"101")
     (b'\x01hi', WsOpened(status=101))
+    >>> WebSocketCodec(name="chat").port(WsText("hi"))
+    'chat'
     """
 
     name: str = ""

@@ -24,8 +24,8 @@ class Routes:
     """The ports of a bench: `outputs` lists those on which outputs come, and `port(value)` returns the port of a value.
 
     >>> routes = Routes(("left", "right"), port=lambda value: value[0])
-    >>> routes.into(("left", "knock"))
-    'left'
+    >>> routes.into(("left", "knock")), routes.of(("right", "click"))
+    ('left', 'right')
     """
 
     outputs: tuple[str, ...] = ("sut",)

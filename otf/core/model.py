@@ -37,8 +37,10 @@ class Model:
     >>> from otf.spec import Spec, goto
     >>> model = Model(Spec(lambda lit, inp: [goto(not lit)], False, ["press"]))
     >>> node, press = model.node(False), model.symbol("press")
-    >>> [move.target.value for move in model.moves(node, press)]
-    [True]
+    >>> [move.target.value for move in model.moves(node, press)], model.spontaneous(node), model.port(press)
+    ([True], (), '')
+    >>> [each.value for each in model.enabled_inputs(node)], model.specified(node, press)
+    (['press'], True)
     """
 
     def __init__(self, spec: Spec[Any, Any], routes: Routes | None = None, memory: Memory | None = None) -> None:

@@ -49,8 +49,8 @@ def _part(output: object, name: str) -> object:
 class Some:
     """A part of an output: the `fields`, or mapping keys, that a log shows. Other fields may have any value.
 
-    >>> Some(term=3).matches({"term": 3, "vote": "2"}), Some(term=3).matches({"term": 4})
-    (True, False)
+    >>> Some(term=3).matches({"term": 3, "vote": "2"}), Some(term=3).differs({"term": 4})
+    (True, 'term')
     """
 
     __slots__ = ("fields",)

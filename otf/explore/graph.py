@@ -78,6 +78,8 @@ class Graph:
     >>> graph = explore(Spec(lambda lit, inp: [goto(not lit)], False, ["press"], name="lamp"))
     >>> graph.values, list(graph.arcs())
     ([False, True], [Arc(source=0, input=0, outputs=0, target=1), Arc(source=1, input=0, outputs=0, target=0)])
+    >>> graph.offered(0), graph.way(1)
+    ((0,), [Arc(source=0, input=0, outputs=0, target=1)])
     """
 
     name: str = ""

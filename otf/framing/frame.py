@@ -39,14 +39,16 @@ class Frame:
 
 
 class Framer(Protocol):
-    """Cuts the bytes of one connection into frames, and adds the framing to frames that otf sends.
+    r"""Cuts the bytes of one connection into frames, and adds the framing to frames that otf sends.
 
     A `Framing` makes a new framer for each connection.
 
     >>> from otf.framing import lines
     >>> framer = lines()()
-    >>> framer.feed(b"ab"), framer.unfinished, framer.begun
-    ([], True, b'ab')
+    >>> framer.pack(b"hello"), framer.feed(b"ab"), framer.unfinished, framer.begun
+    (b'hello\n', [], True, b'ab')
+    >>> [frame.data for frame in framer.rest()]
+    [b'ab']
     """
 
     gap: float

@@ -39,8 +39,8 @@ class Command:
     ...     item: int
     ...     def next_state(self, state): return (*state, self.item)
     ...     def run(self, system): system.append(self.item)
-    >>> Push(3).precondition(()), Push(3).next_state((1,))
-    (True, (1, 3))
+    >>> Push(3).precondition(()), Push(3).next_state((1,)), Push(3).postcondition((), None)
+    (True, (1, 3), True)
     """
 
     def precondition(self, state: Any) -> bool:  # noqa: ANN401 -- any state

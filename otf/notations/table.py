@@ -28,8 +28,8 @@ class Written(Spec[Any, Any]):
     read.
 
     >>> tea = table([("idle", "coin", [], "paid")], accepting=["paid"])
-    >>> isinstance(tea, Written), tea.accepting("idle")
-    (True, False)
+    >>> isinstance(tea, Written), tea.accepting("idle"), tea.specifies("idle", "coin")
+    (True, False, True)
     """
 
     accepting: Callable[[Any], bool] | None

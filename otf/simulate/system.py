@@ -98,6 +98,8 @@ class System:
     >>> system = System(lamp, lambda output: "sut", Random(1))
     >>> system.take("press").outputs, system.state
     ((Emission(output='click', port='sut'),), True)
+    >>> system.spontaneous(), system.do(goto(False, "off")).outputs
+    ([], (Emission(output='off', port='sut'),))
     """
 
     spec: Spec[Any, Any]

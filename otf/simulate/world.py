@@ -66,6 +66,7 @@ class World:
     >>> world = World(System(lamp, lambda output: "sut", Random(1)), TimeBounds(), Random(1))
     >>> world.send("press", "sut")
     >>> world.advance(1.0)
+    >>> world.stand_still(2.0)
     >>> [seen.output for seen in world.arrived]
     ['click']
     """

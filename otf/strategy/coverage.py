@@ -32,8 +32,11 @@ class Coverage:
     >>> from otf.explore import explore
     >>> from otf.spec import Spec, goto
     >>> lamp = Spec(lambda lit, inp: [goto(not lit)], False, ["press"])
-    >>> Coverage(explore(lamp)).all()
+    >>> coverage = Coverage(explore(lamp))
+    >>> coverage.all()
     {'states': 2, 'transitions': 2, 'inputs': 1, 'outputs': 1, 'pairs': 2}
+    >>> coverage.met()["states"], coverage.never()
+    (0, ["'press'"])
     """
 
     graph: Graph | None = None

@@ -65,7 +65,7 @@ class FailureResult:
     `steps` is the number of inputs in the shortest trace. `paths` is 0 if only a saved trace, which otf drove again,
     showed this kind of failure. `title` describes the failure in the shortest trace.
 
-    >>> FailureResult("missing: int --Button--> expected Coffee, seen silence", 3, "path-0001.jsonl", steps=2).paths
+    >>> FailureResult("missing: int --Button--> expected Coffee", 3, "path-0001.jsonl", steps=2).data()["count"]
     3
     """
 
@@ -115,8 +115,8 @@ class KnownIssueResult:
 
     `steps` is the number of inputs in the shortest trace.
 
-    >>> KnownIssueResult("it answers late after a reset", 0).trace
-    ''
+    >>> KnownIssueResult("it answers late after a reset", 0).data()["count"]
+    0
     """
 
     says: str
@@ -165,8 +165,8 @@ class CampaignResult:
     >>> result = CampaignResult(paths=2, steps=9, known_issues=(known,))
     >>> result.headline
     'PASS, 1 known issue: no other failure'
-    >>> result.tally
-    'paths: 2 showed a known issue'
+    >>> result.tally, result.data()["paths"], [*result.remarks()], [*result.basis()]
+    ('paths: 2 showed a known issue', 2, [], [])
     """
 
     paths: int = 0

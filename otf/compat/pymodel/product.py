@@ -46,6 +46,8 @@ class Composition(Spec[Any, Call]):
     >>> composition = load(lamp.__file__).spec
     >>> composition.inputs(composition.initial), composition.accepting(composition.initial)
     ([switch()], True)
+    >>> composition.specifies(composition.initial, composition.inputs(composition.initial)[0])
+    True
     """
 
     def __init__(self, parts: Sequence[Part], sources: Sequence[str] = ()) -> None:
