@@ -18,8 +18,10 @@ from otf.logic import Quantified, Testable, all_of, implies
 from otf.spec import Spec, Transition
 from otf.spec.transition import RequirementIds, requirements
 from otf.values import Enumeration, Flat, Rows
+from otf.values.arguments import checked
 
 
+@checked
 def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has at most one transition in every state.
 
@@ -39,6 +41,7 @@ def deterministic(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     return Quantified(at_most_one, _steps(model), req=requirements(req))
 
 
+@checked
 def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     """Return the law that every input has a transition in every state, so the spec leaves no input unspecified.
 
@@ -58,6 +61,7 @@ def total(spec: Spec[Any, Any], req: RequirementIds = ()) -> Quantified:
     return Quantified(at_least_one, _steps(model), req=requirements(req))
 
 
+@checked
 def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable], req: RequirementIds = ()) -> Quantified:
     """Return the law that `holds(state, inp, target, outputs)` is true of every transition on an input.
 
@@ -77,6 +81,7 @@ def transitions(spec: Spec[Any, Any], holds: Callable[..., Testable], req: Requi
     return Quantified(each, _steps(Model(spec)), req=requirements(req))
 
 
+@checked
 def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable], req: RequirementIds = ()) -> Quantified:
     """Return the law that `holds(state)` is true of every reachable state.
 
@@ -89,6 +94,7 @@ def invariant(spec: Spec[Any, Any], holds: Callable[[Any], Testable], req: Requi
     return Quantified(holds, Rows(("state",), Enumeration(reached)), req=requirements(req))
 
 
+@checked
 def after(spec: Spec[Any, Any], states: Iterable[Any], inputs: Iterable[Any]) -> list[Any]:
     """Return the possible states of a spec after a sequence of inputs that begins in one of `states`.
 

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
-from otf.errors import OtfError, UsageError
+from otf.errors import OtfError, choose, refuse
 from otf.spec import Requirements
 from otf.spec.transition import RequirementIds
 from otf.values import show
@@ -137,14 +137,23 @@ def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
     """
 
     def marked(make: Make) -> Make:
-        unknown = values.keys() - inspect.signature(make).parameters.keys()
-        if unknown:
-            message = f"trace_may_set({min(unknown)}=…): {make!r} has no such parameter"
-            raise UsageError(message)
+        known = inspect.signature(make).parameters
+        unknown = [each for each in values if each not in known]
+        single = [(each, given) for each, given in values.items() if not _many(given)]
+        refuse(
+            f"trace_may_set for {getattr(make, '__name__', 'a bench')}: ",
+            (f"there is no parameter {each}=; {choose(each, known, 'there are')}" for each in unknown),
+            (f"{each}={show(given)}: a tuple of values is needed" for each, given in single),
+        )
         setattr(make, _NAME, values)
         return make
 
     return marked
+
+
+def _many(values: object) -> bool:
+    # a text is a container of letters
+    return isinstance(values, Container) and not isinstance(values, (str, bytes))
 
 
 def settable(make: object) -> Mapping[str, Container[object]]:

@@ -17,6 +17,7 @@ from otf.compose.regex import expression
 from otf.errors import ModelError, UsageError
 from otf.spec import Spec, TimerStart, Transition
 from otf.values import key, likeness, show
+from otf.values.arguments import checked
 
 States: TypeAlias = tuple[Any, ...]
 Transitions: TypeAlias = Sequence[Transition[Any]]
@@ -39,6 +40,7 @@ class Product(Spec[States, Any]):
     vocabulary: Vocabulary
 
 
+@checked
 def product(
     *specs: Spec[Any, Any], actions: Sequence[Iterable[object] | None] | None = None, disabled: bool = False
 ) -> Product:

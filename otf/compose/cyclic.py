@@ -11,6 +11,7 @@ from otf.spec import Accept, Spec, TimerStart, Transition, goto, start, stop
 from otf.spec.redrawing import Within
 from otf.spec.transition import BoundStart
 from otf.values import show
+from otf.values.arguments import checked
 
 State = TypeVar("State")
 OVER: Final = 10
@@ -85,6 +86,7 @@ class Cycle:
         return self.name, each if period < self.over - 1 else [], period + 1
 
 
+@checked
 def cyclic(  # noqa: PLR0913 -- a message has that many attributes; each is given by name
     spec: Spec[Any, Any],
     name: str,

@@ -15,6 +15,7 @@ from otf.errors import UsageError, near
 from otf.spec import Accept, Spec, Transition
 from otf.spec.redrawing import Within
 from otf.values import show
+from otf.values.arguments import checked
 
 MachineRow: TypeAlias = tuple[Any, object, Any]
 
@@ -81,6 +82,7 @@ class Scenario:
         return any(each.concerns(action) for each in self.patterns)
 
 
+@checked
 def scenario(written: str | Machine | Sequence[object]) -> Scenario:
     """Return a scenario made from a list of actions, a regular expression (see `expression`), or a `Machine`.
 
@@ -139,6 +141,7 @@ class Restricted(Spec[Any, Any]):
     accepting: Callable[[Guided[Any]], bool]
 
 
+@checked
 def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return the spec whose inputs follow a scenario; every output that the model allows is still allowed.
 
@@ -155,6 +158,7 @@ def guide(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     return _under(spec, scenario, strict=False)
 
 
+@checked
 def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
     """Return a spec that allows only those actions of the given spec that a scenario allows too.
 

@@ -14,7 +14,7 @@ from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
 from otf.errors import ModelError
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS
-from otf.spec.transition import is_transition, requirements, timely
+from otf.spec.transition import acts, is_transition, requirements, timely
 from otf.trace.events import Ended, Undecodable
 from otf.values import message_of, show
 
@@ -314,7 +314,7 @@ def _timers(actions: tuple[TimerAction, ...]) -> tuple[tuple[TimerStart, ...], f
     """Return the timers that a transition starts and those that it stops; the last action on each counts."""
     if not actions:
         return NO_TIMERS
-    last = {each.name: each for each in actions}
+    last = {each.name: each for each in acts(actions)}
     starts = tuple(each for each in last.values() if isinstance(each, TimerStart))
     return starts, frozenset(name for name, each in last.items() if isinstance(each, TimerStop))
 

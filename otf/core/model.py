@@ -275,8 +275,8 @@ def first_inputs(spec: Spec[Any, Any], most: int) -> tuple[object, ...]:
 
 def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
     """Return the inputs of a state. Raises ModelError if the model gives none of the kind."""
-    given = spec.inputs(state)
-    if given is None or isinstance(given, int | float):  # pyright: ignore[reportUnnecessaryComparison] -- a model may give anything
+    given: Any = spec.inputs(state)
+    if isinstance(given, str | bytes) or not (hasattr(given, "__iter__") or hasattr(given, "__getitem__")):
         raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
     return items_of(given) if isinstance(given, Generator) else given  # pyright: ignore[reportUnknownArgumentType] -- any
 

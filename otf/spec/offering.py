@@ -89,7 +89,7 @@ def offering(step: object, inputs: Any, values: Values | None) -> Offering:  # n
         raise UsageError(f"{_name(step)}: give inputs or values, not both; values replace those of the declared type")
     if inputs is None:
         return _declared(step, values or {})
-    if _gives_values(inputs):
+    if gives_values(inputs):
         return _all([_values_of(inputs)])
     return cast("Offering", inputs) if callable(inputs) else _listed(inputs)
 
@@ -141,13 +141,14 @@ def _listed(inputs: Iterable[Any]) -> Offering:
     row = tuple(limited(inputs, INPUTS, "inputs"))
     # a strategy in a list stands for its values: as an input it would be specified by no model, and never be sent
     return (
-        _all([_values_of(each if _gives_values(each) else [each]) for each in row])
-        if any(map(_gives_values, row))
+        _all([_values_of(each if gives_values(each) else [each]) for each in row])
+        if any(map(gives_values, row))
         else Always(row)
     )
 
 
-def _gives_values(source: object) -> bool:
+def gives_values(source: object) -> bool:
+    """Return whether a source of inputs stands for values: an enumeration, or a strategy of Hypothesis."""
     return is_enumeration(source) or is_strategy(source)
 
 

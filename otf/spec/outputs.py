@@ -13,7 +13,8 @@ from inspect import isroutine
 from typing import Any, cast
 
 from otf.errors import UsageError
-from otf.spec.transition import RequirementIds, TimerAction, requirements, timely
+from otf.spec.transition import RequirementIds, TimerAction, acts, requirements, timely
+from otf.values import show
 
 Test = Callable[[Any], bool]
 
@@ -74,6 +75,11 @@ class Where:
     test: Test
     says: str = ""
     examples: tuple[object, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise UsageError if the test is no function."""
+        if not callable(self.test):
+            raise UsageError(f"Where({show(self.test)}): a function is needed, such as lambda output: output > 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,13 @@ class Accept:
     def __post_init__(self) -> None:
         """Check the time window, and turn lists into tuples, since transitions are compared and cached."""
         timely(self.within, self.after)
-        object.__setattr__(self, "timers", tuple(self.timers))
+        if isinstance(self.until, bool) or not (isinstance(self.until, int) or callable(self.until)):
+            raise UsageError(f"Accept(until={show(self.until)}): give the number of outputs, or a function of them")
+        for name in ("then", "violates", "examples", "possible"):
+            given = getattr(self, name)
+            if not callable(given) and (given is not None or name == "then"):
+                raise UsageError(f"Accept({name}={show(given)}): a function is needed, such as lambda outputs: …")
+        object.__setattr__(self, "timers", acts(self.timers))
         object.__setattr__(self, "req", requirements(self.req))
 
     def complete(self, outputs: Any) -> bool:  # noqa: ANN401 -- a tuple, or a dictionary of them

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from otf.errors import near
 from otf.spec.transition import Transition
 from otf.values import key
 
@@ -27,6 +28,7 @@ _STARTS: Final = 8  # inputs after which spontaneous outputs are followed, too
 _STEPS: Final = 40  # spontaneous outputs followed one after another
 _FEW: Final = 8  # states and inputs tried to see whether inputs change a number; values that make a number a counter
 _DEEPEST: Final = 4
+_MANY: Final = 200  # states and inputs in which a name is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +65,63 @@ def places(spec: Spec[Any, Any]) -> Uncounted:
     Uncounted(counters={('1',): 0})
     """
     if spec.counters is not None:
-        return _without(spec, [tuple(each.split(".")) if each else () for each in spec.counters])
+        return _without(spec, map(_path, spec.counters))
     if spec.emits is not None:
         # a model that raises here does so in a run as well, where the error says where
         with suppress(Exception):
             found = _without(spec, _counted(spec, spec.emits))
             return found if _alike(spec, spec.emits, found) else Uncounted()
     return Uncounted()
+
+
+def unknown_counters(spec: Spec[Any, Any]) -> Iterator[str]:
+    """Yield the names of counters that no state of a spec has, each with those that there are.
+
+    Other types of state may have other fields, so a name counts as unknown only if it is nearly one that is there, or
+    if `unknown_counters` has seen all states.
+    """
+    lost = [each for each in spec.counters or () if not _has(spec.initial, each)]
+    if not lost:
+        return
+    with suppress(Exception):  # of a model that raises, the error comes when it is run
+        states, complete = _first_states(spec)
+        known = sorted({".".join(path) for state in states for path in _numbers(state)})
+        for each in lost:
+            hint = near(each, known, 0.75) or (_listed(known) if complete else "")
+            if hint and not any(_has(state, each) for state in states):
+                yield f"counters={list(spec.counters or ())}: no state has a field {each!r}; {hint}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = ", ".join(repr(each) if each else "'' (the state itself)" for each in names)
+    return f"its numbers are {found}" if found else "it has no numbers: leave counters out"
+
+
+def _has(state: object, name: str) -> bool:
+    try:
+        _put(state, _path(name), 0)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _first_states(spec: Spec[Any, Any]) -> tuple[list[object], bool]:
+    """Return the first states that inputs and spontaneous outputs reach, and whether these are all."""
+    found, met = [spec.initial], {key(spec.initial)}
+    complete = True
+    for state in found:
+        ways = [way for inp in islice(spec.inputs(state), _MANY) for way in spec.step(state, inp)]
+        ways += spec.emits(state) if spec.emits else ()
+        complete = complete and all(isinstance(way, Transition) for way in ways) and len(ways) < _MANY
+        for then in _states(ways):
+            if key(then) not in met and len(found) < _MANY:
+                met.add(key(then))
+                found.append(then)
+    return found, complete and len(found) < _MANY
+
+
+def _path(name: str) -> FieldPath:
+    return tuple(name.split(".")) if name else ()
 
 
 def _without(spec: Spec[Any, Any], paths: Iterable[FieldPath]) -> Uncounted:

@@ -31,8 +31,10 @@ class TimerStart:
 
     def __post_init__(self) -> None:
         """Raise ModelError for a timer without a name, or with a wrong window."""
-        if not self.name:
-            message = "a timer needs a name, to which a transition in `emits` refers by after=…"
+        if not isinstance(self.name, str) or not self.name:  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+            message = (
+                f"start({self.name!r}, …): a timer needs a name, to which a transition in `emits` refers by after=…"
+            )
             raise ModelError(message)
         checked((self.lo, self.hi), f"of start({self.name!r}, {self.lo!r}, {self.hi!r})")
 
@@ -96,20 +98,33 @@ def initial_timers(timers: Iterable[TimerStart]) -> tuple[TimerStart, ...]:
 
     Raises ModelError if two actions name one timer, or if an action is not the start of a timer.
     """
-    found = tuple(timers)
-    wrong = [each for each in found if not isinstance(each, TimerStart)]  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
-    if wrong:
+    found = acts(timers)
+    starts = tuple(each for each in found if isinstance(each, TimerStart))
+    if wrong := [each for each in found if each not in starts]:
         message = f"timers of a Spec run from the beginning, and {wrong[0]!r} starts none: write start(name, lo, hi)"
         raise ModelError(message)
     names = [each.name for each in found]
     if len(set(names)) < len(names):
         message = f"timers of a Spec: {', '.join(names)}: one name starts one timer; give each a name of its own"
         raise ModelError(message)
-    return found
+    return starts
+
+
+def acts(timers: Iterable[TimerAction]) -> tuple[TimerAction, ...]:
+    """Return what a transition does to timers as a tuple. Raises ModelError for anything else."""
+    found = tuple(timers) if isinstance(timers, Iterable) else ()  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+    known = all(isinstance(each, (TimerStart, TimerStop)) for each in found)  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+    if known and isinstance(timers, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+        return found
+    message = f"timers={timers!r}: give a list: timers=[start(name, lo, hi), stop(name)]"
+    raise ModelError(message)
 
 
 def timely(within: object, after: str) -> None:
     """Raise ModelError for a transition with a wrong window, or with both a window and a timer."""
+    if not isinstance(after, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+        message = f"after={after!r}: the name of a timer is needed, as in start(name, lo, hi)"
+        raise ModelError(message)
     if within is None:
         return
     checked(within)
@@ -142,10 +157,10 @@ def requirements(req: RequirementIds) -> tuple[str, ...]:
     >>> requirements("RFC1350-5-2")
     ('RFC1350-5-2',)
     """
-    given = (req,) if isinstance(req, (str, Enum)) else req
-    found = tuple(dict.fromkeys(each.name if isinstance(each, Enum) else each for each in given))
+    given = req if isinstance(req, Iterable) and not isinstance(req, (str, Enum)) else (req,)
+    found = tuple(each.name if isinstance(each, Enum) else each for each in given)
     if all(isinstance(each, str) and each and each.isprintable() for each in found):  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
-        return found
+        return tuple(dict.fromkeys(found))
     message = f"req={req!r}: give the id of a requirement as in the table of requirements, or a list of such ids"
     raise ModelError(message)
 
@@ -234,9 +249,9 @@ def goto(
     >>> goto("acknowledged", "ACK 1", req="RFC1350-5-2").req
     ('RFC1350-5-2',)
     """
-    if within is not None:
+    if within is not None or after:
         timely(within, after)
-    return Transition(state, outputs, within, tuple(timers), after, requirements(req) if req else ())
+    return Transition(state, outputs, within, acts(timers) if timers else (), after, requirements(req) if req else ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,6 +19,7 @@ from otf.strategy.names import SAYS
 from otf.strategy.planned import Goal, Nearest, ToChanged
 from otf.strategy.pool import ChangedFirst, FailingIn, PlanPatience, Pool, VisitCounts, endless
 from otf.strategy.renames import FreshValues
+from otf.values.arguments import checked
 from otf.values.raised import blame
 
 
@@ -82,6 +83,7 @@ class StrategyKind:
         return self.name
 
 
+@checked
 def weighted(weights: Weights) -> StrategyKind:
     """Return a strategy that draws inputs by weight: pass a number for each class or value, or a function of the input.
 
@@ -93,6 +95,7 @@ def weighted(weights: Weights) -> StrategyKind:
     return StrategyKind("weighted", "inputs by their weights", (lambda pool, _: Weighted(pool, weights),))
 
 
+@checked
 def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKind:
     """Return a strategy that goes to a state for which `reached` is true, and then sends the least tried inputs.
 
@@ -106,6 +109,7 @@ def goal(reached: Callable[[Any], bool], req: RequirementIds = ()) -> StrategyKi
     return StrategyKind("goal", "to a goal, then the input tried least", makers, reached=reached, req=requirements(req))
 
 
+@checked
 def script(*paths: Iterable[Any], skip: bool = True) -> StrategyKind:
     """Return the strategy that sends the given inputs, one list for each path.
 

@@ -20,6 +20,8 @@ _WORDS: Final[Mapping[Any, str]] = {
     float: "a number",
     bool: "True or False",
     NoneType: "None",
+    Any: "a value",
+    object: "a value",
 }
 
 P = ParamSpec("P")
@@ -46,8 +48,8 @@ def unfit(function: object, *names: str) -> str:
     if not callable(function):
         return f"it is {brief(function)}, not a function"
     try:
-        found = signature(function)
-    except ValueError:  # a built-in without a signature
+        found = signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):  # a built-in without a signature
         return ""
     try:
         found.bind(*names)
@@ -117,7 +119,10 @@ def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotati
     parts = get_args(hint)
     if get_origin(hint) is not Callable or not isinstance(parts[0], list):
         return ""
-    return unfit(value, *(getattr(each, "__name__", "value") for each in cast("list[object]", parts[0])))
+    return unfit(
+        value,
+        *("value" if each is Any else getattr(each, "__name__", "value") for each in cast("list[object]", parts[0])),
+    )
 
 
 def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation
@@ -135,7 +140,8 @@ def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation
     if isinstance(kind, type) and issubclass(kind, Mapping):
         return f"a dict ({_needed(parts[0])}: {_needed(parts[1])})" if parts else "a dict"
     name = _name(cast("object", kind))
-    each = [part for part in parts if part is not Ellipsis and isinstance(kind, type) and hasattr(kind, "__iter__")]
+    parts = tuple(part for part in parts if part not in {Ellipsis, Any, object})
+    each = [part for part in parts if isinstance(kind, type) and hasattr(kind, "__iter__")]
     return f"{_a(name)} ({' and '.join(map(_needed, each))} in it)" if len(each) == 1 else _a(name)
 
 

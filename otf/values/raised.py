@@ -42,22 +42,41 @@ def blame(what: str, error: BaseException, function: Callable[..., Any] | None =
 
 def advised(error: BaseException, advice: str) -> str:
     """Return an error as one line, with advice on a name instead of Python's own, which 3.13 has for keywords."""
-    said = describe(error)
+    said = "\n".join(map(shortened, describe(error).splitlines()[:SAID]))
     return f"{said.partition('. Did you mean')[0]}{advice}" if advice else said
 
 
 def own_frames(error: BaseException, function: Callable[..., Any] | None = None) -> str:
     """Return the lines of the model's code that raised an error, to append to the error's message; "" if unknown.
 
-    `own_frames` omits lines of otf itself. If no lines remain, the model returned something wrong, and `own_frames`
-    returns the file and line of the model's `function`.
+    `own_frames` omits lines of otf itself. If no lines remain, the model yielded or returned something wrong, and
+    `own_frames` returns the line of the `yield`, or else the file and line of the model's `function`.
     """
-    found = [each for each in traceback.walk_tb(error.__traceback__) if _is_own(each[0].f_code.co_filename)]
+    every = list(traceback.walk_tb(error.__traceback__))
+    found = [each for each in every if _is_own(each[0].f_code.co_filename) and not _is_generated(each[0])]
+    found = found or _paused(frame for frame, _ in reversed(every))
     # what the user's code calls in a library is worth a look, what called it is not
     frames = list(dropwhile(lambda each: LIBRARIES.match(each[0].f_code.co_filename), found)) or found
     lines = "".join(traceback.StackSummary.extract(iter(frames[-SHOWN:])).format()).rstrip()
     left = f"\n  … {len(frames) - SHOWN} more frames" if len(frames) > SHOWN else ""
     return f"{left}\n{lines}" if lines else definition(function)
+
+
+def _paused(frames: Iterable[FrameType]) -> list[tuple[FrameType, int]]:
+    """Return the lines at which a generator of the user waits, which frames of otf iterate over."""
+    for value in (value for frame in frames for value in frame.f_locals.values()):
+        if found := _waiting(value):
+            return found
+    return []
+
+
+def _waiting(generator: object) -> list[tuple[FrameType, int]]:
+    frame: FrameType | None = generator.gi_frame if inspect.isgenerator(generator) else None
+    if frame is None:
+        return []
+    if _is_own(frame.f_code.co_filename):
+        return [(frame, frame.f_lineno), *_waiting(getattr(generator, "gi_yieldfrom", None))]
+    return _paused([frame])
 
 
 def describe(error: BaseException) -> str:
@@ -184,6 +203,12 @@ def definition(function: object) -> str:
     if code is None or not _is_own(code.co_filename):
         return ""
     return f'\n  File "{code.co_filename}", line {code.co_firstlineno}, in {code.co_name}'
+
+
+def _is_generated(frame: FrameType) -> bool:
+    """Return whether a frame runs code without source, such as the __init__ of a dataclass, but not `python -c`."""
+    typed = frame.f_globals.get("__name__") == "__main__" and "__file__" not in frame.f_globals
+    return frame.f_code.co_filename == "<string>" and not typed
 
 
 def _is_own(file: str) -> bool:

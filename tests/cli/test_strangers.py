@@ -142,8 +142,10 @@ def test_a_description_opens_nothing_but_ports(folder: Path, port: str) -> None:
 
 def test_a_parameter_that_there_is_not() -> None:
     """What a trace may set has to be a parameter."""
-    with pytest.raises(UsageError, match="no such parameter"):
-        trace_may_set(flavour=("mild",))(coffee.bench)
+    with pytest.raises(UsageError, match=r"bench: there is no parameter falt=; did you mean fault\?"):
+        trace_may_set(falt=("none",))(coffee.bench)
+    with pytest.raises(UsageError, match="fault='none': a tuple of values is needed"):
+        trace_may_set(fault="none")(coffee.bench)
 
 
 def test_a_trace_that_is_dear_to_judge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction
@@ -17,7 +17,7 @@ from otf.codec import lines
 from otf.core import Model, Routes
 from otf.errors import ModelError, UsageError
 from otf.explore import explore
-from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, goto, on, total
+from otf.spec import Accept, AnyOrder, OneOf, Spec, Transition, Where, drifting, goto, on, total
 from otf.trace.events import Event
 from tests.core.scripts import oracle, outcome, run, seen, spec_of
 
@@ -170,6 +170,35 @@ def test_the_completed_spec_says_the_same() -> None:
     assert message(total(answering(raising))) == message(answering(raising))
 
 
+def inner(state: int) -> Iterator[Any]:
+    """Yield something wrong, on the third line of this function."""
+    yield goto(state)
+    yield "tea"
+
+
+def outer(state: int, _inp: str) -> Iterator[Any]:
+    """Yield it, too."""
+    yield from inner(state)
+
+
+def slower(spec: Spec[int, str]) -> Spec[int, str]:
+    """Return the model of a system whose clock is wrong."""
+    return drifting(spec, 0.1)
+
+
+@pytest.mark.parametrize("change", [None, total, slower], ids=["plain", "total", "drifting"])
+def test_the_line_of_a_wrong_yield_is_named(change: Callable[[Spec[int, str]], Spec[int, str]] | None) -> None:
+    """It is where the generator waits, even if the model is changed on the way."""
+    at = [f'  File "{__file__}", line {each.__code__.co_firstlineno + line}' for each, line in ((outer, 2), (inner, 3))]
+    expected = f"""step(0, 'a'): it gave 'tea', which is not a transition; write goto(state, output, …)
+{at[0]}, in outer
+    yield from inner(state)
+{at[1]}, in inner
+    yield "tea\""""
+    spec = Spec(outer, 0, ["a"])
+    assert message(change(spec) if change else spec) == expected
+
+
 def test_emits_is_named_with_its_state() -> None:
     """A function that is asked without an input is shown so."""
     spec = Spec[int, str](lambda state, _inp: [goto(state)], 0, ["a"], emits=lambda state: [goto(1 // state)])
@@ -179,6 +208,11 @@ def test_emits_is_named_with_its_state() -> None:
 def mutable_inputs(_state: int) -> Iterable[object]:
     """Return an input that can change."""
     return [Mutable()]
+
+
+def str_of(state: int) -> str:
+    """Return a text, whose letters would be the inputs."""
+    return str(state)
 
 
 def dividing_inputs(state: int) -> Iterable[object]:
@@ -191,7 +225,8 @@ def dividing_inputs(state: int) -> Iterable[object]:
     [
         (dividing_inputs, "inputs(0): the model raised ZeroDivisionError"),
         (mutable_inputs, "inputs(0): the value Mutable() cannot be compared"),
-        (int, "inputs(0): it gave 0, and no inputs: return a list of them, or yield each"),
+        (str_of, "inputs(0): it gave '0', and no inputs: return a list of them, or yield each"),
+        (abs, "inputs(0): it gave 0, and no inputs: return a list of them, or yield each"),
     ],
 )
 def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: str) -> None:
@@ -204,8 +239,8 @@ def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: 
 
 def test_an_initial_state_that_can_change_is_refused_at_once() -> None:
     """Before anything is sent."""
-    with pytest.raises(ModelError, match=r"the state Mutable\(\) cannot be compared: a Mutable can change"):
-        Model(Spec[object, str](lambda _state, _inp: [], Mutable(), []))
+    with pytest.raises(UsageError, match=r"the state Mutable\(\) cannot be compared: a Mutable can change"):
+        Spec[object, str](lambda _state, _inp: [], Mutable(), [])
 
 
 def test_an_output_that_has_no_hash_is_compared() -> None:

@@ -117,8 +117,8 @@ def test_what_is_no_counter(spec: Spec[Any, Any]) -> None:
 
 def test_counters_are_named() -> None:
     """By fields and items; a state of another type stays as it is, and a completed spec has the same."""
-    spec = Spec(pressed, Node(), ["press"], counters=["alive", "0.alive", ""])
-    assert list(places(spec.completed()).counters) == [("alive",), ("0", "alive"), ()]
+    spec = Spec(pressed, Node(), ["press"], counters=["alive", ""])
+    assert list(places(spec.completed()).counters) == [("alive",), ()]
     found = Uncounted({("alive",): 0, ("0", "alive"): 0})
     assert found.of(Node(lit=True, alive=4)) == Node(lit=True)
     assert found.of((Node(lit=True, alive=4), 1)) == (Node(lit=True), 1)

@@ -107,7 +107,7 @@ def untyped(*state: int) -> Iterable[Transition[int]]:
         (Untyped(), "<"),
         (untyped, "untyped: give inputs=[...], or declare the type of its second argument"),
         (unknown, "unknown: give inputs=[...], or declare the type of its second argument (name 'Decimal' is not def"),
-        (partial(pressed, 1), "functools.partial(<function pressed"),
+        (partial(pressed), "functools.partial(<function pressed"),
         (print, "print: give inputs=[...]"),
     ],
 )

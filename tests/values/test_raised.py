@@ -21,6 +21,10 @@ from dataclasses import dataclass
 class Level:
     number: int
 
+    def __post_init__(self):
+        if self.number < 0:
+            raise ValueError
+
 
 def levels(first, *others, number=0, **more):
     return Levell(5)
@@ -56,6 +60,10 @@ def elsewhere(level):
 
 def unknown(level):
     return zzzzzz
+
+
+def negative(level):
+    return Level(-1)
 """
 
 
@@ -101,6 +109,18 @@ def test_the_name_that_was_meant(users: Callable[[str], BaseException], function
 def test_only_a_parameter_that_can_be_named_is_suggested(users: Callable[[str], BaseException]) -> None:
     """Neither `*others` nor a positional one; all that the function takes are named instead."""
     assert meant(users("positional")) == "; it takes (level, first=…, /)"
+
+
+def test_code_without_source_is_not_shown(users: Callable[[str], BaseException]) -> None:
+    """Python writes the __init__ of a dataclass: the line in it says nothing."""
+    lines = own_frames(users("negative"))
+    assert "return Level(-1)" in lines
+    assert "<string>" not in lines
+
+
+def test_a_long_message_is_cut() -> None:
+    """A value of a thousand characters hides what to do."""
+    assert len(str(blame("it raised", ValueError("x" * 1000)))) < 350
 
 
 def test_an_object_whose_names_cannot_be_listed() -> None:
