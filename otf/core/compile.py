@@ -56,7 +56,8 @@ class Routes:
         if self.types and not any(issubclass(kind, each) or issubclass(each, kind) for each in known):
             listed = ", ".join(each.__name__ for each in self.types)
             message = f"the model expects {show(what)}, which the codec never decodes: its types are {listed}"
-            raise ModelError(f"{message}; correct the model, or add {kind.__name__} to the codec")
+            several = "; give outputs one by one: goto(state, *outputs)" * isinstance(what, (list, tuple, set))
+            raise ModelError(f"{message}{several or f'; correct the model, or add {kind.__name__} to the codec'}")
 
     def only(self, what: str, written: str = "on(port, …)") -> str:
         """Return the bench's only output port, for an output of the model that does not name its port.

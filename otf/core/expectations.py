@@ -13,12 +13,11 @@ from typing import Protocol, TypeAlias, TypeGuard
 
 from otf.core.memory import Memory, Symbol
 from otf.core.model_calls import CURRENT
-from otf.errors import ModelError
 from otf.spec import AnyOrder, On, OneOf, Where
 from otf.spec.outputs import Test
 from otf.trace.events import Ended
 from otf.values import message_of, show
-from otf.values.raised import own_frames
+from otf.values.raised import blame
 from otf.values.text import COMPARED
 
 
@@ -86,8 +85,8 @@ class Such:
         try:
             return bool(self.where.test(seen.value))
         except Exception as error:
-            message = f"the test {self} of an expected output raised on {show(seen.value)}: {error!r}"
-            raise ModelError(message + own_frames(error)) from error
+            what = f"the test {self} of an expected output raised on {show(seen.value)}:"
+            raise blame(what, error, self.where.test) from error
         finally:
             CURRENT.now = None
 

@@ -16,6 +16,7 @@ from otf.core.nodes import Move
 from otf.errors import ModelError
 from otf.trace.events import Event
 from otf.values import show
+from otf.values.raised import definition
 
 SHOWN: Final = 3  # transitions of an answer that the message shows
 RIGHT: Final = (
@@ -47,9 +48,10 @@ def compare(known: Model, fresh: Model) -> None:
         before = known.node(node.value)
         for inp, moves in node.moves.items():
             if inp is None:
-                _same(_call("emits", before), _texts(known.spontaneous(before)), _texts(moves))
+                _same(_call("emits", before), _texts(known.spontaneous(before)), _texts(moves), known.spec.emits)
             else:
-                _same(_call("step", before, inp), _texts(known.moves(before, known.symbol(inp.value))), _texts(moves))
+                own, found = (known.spec.partial or known.spec).step, known.moves(before, known.symbol(inp.value))
+                _same(_call("step", before, inp), _texts(found), _texts(moves), own)
 
 
 def _texts(moves: Iterable[Move]) -> TransitionTexts:
@@ -85,10 +87,10 @@ def _call(function: str, *arguments: Symbol) -> str:
     return f"{function}({', '.join(show(each.value) for each in arguments)})"
 
 
-def _same(asked: str, first: TransitionTexts, then: TransitionTexts) -> None:
+def _same(asked: str, first: TransitionTexts, then: TransitionTexts, own: object) -> None:
     if first.keys() != then.keys():
         message = f"{asked} answered differently when it was asked again: first {_some(first)}; then {_some(then)}"
-        raise ModelError(f"{message}: {RIGHT}")
+        raise ModelError(f"{message}: {RIGHT}{definition(own)}")
 
 
 def _some(answer: TransitionTexts) -> str:

@@ -18,11 +18,10 @@ from otf.core.moves import INTERNAL, Moves, Next, endless
 from otf.core.nodes import UNCONSTRAINED, UNKNOWN, Midway, OpenAccept
 from otf.core.timing import Clock
 from otf.core.windows import Windows
-from otf.errors import ModelError
 from otf.spec.offering import TRANSITIONS, limited
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
-from otf.values.raised import own_frames
+from otf.values.raised import blame
 
 _SETTLED: Final = attrgetter("settled")
 UNDER_WAY: Final = 128  # outputs in flight that double the time of a move in a state with timers
@@ -272,11 +271,10 @@ def _closing(opening: OpenAccept, got: tuple[tuple[str, Symbol], ...]) -> tuple[
     CURRENT.now = "Accept", tuple(symbol.value for _, symbol in got)
     try:
         states = accept.closing_states(outputs)
-        return states is not None, tuple(limited(states or (), TRANSITIONS, "next states"))
+        return states is not None, tuple(limited(() if states is None else states, TRANSITIONS, "next states"))
     except Exception as error:
-        state = show(opening.origin.value)
-        message = f"an Accept in the state {state} raised on the outputs {show(outputs)}: {error!r}"
-        raise ModelError(message + own_frames(error)) from error
+        where = f"an Accept in the state {show(opening.origin.value)}"
+        raise blame(f"{where} raised on the outputs {show(outputs)}:", error, accept.then) from error
     finally:
         CURRENT.now = None
 

@@ -26,7 +26,7 @@ from otf.spec.transition import requirements
 from otf.trace.events import Closed, Event, Seen, Sent, Undecodable
 from otf.trace.verdict import Citation, FailureKind
 from otf.values import show
-from otf.values.raised import own_frames
+from otf.values.raised import blame
 
 LIMITS: Final = Limits(hypotheses=100)  # 2,500 moves, some 25 ms: a shrinker asks for every failing candidate
 SILENT: Final = "\0silent"  # the port, in no bench, on which moves without outputs are noted
@@ -220,8 +220,8 @@ class ViolationSearch:
         except ModelError:
             raise
         except Exception as error:
-            message = f"`violates` of an Accept raised on the outputs {show(outputs)}: {error!r}"
-            raise ModelError(message + own_frames(error)) from error
+            what = f"`violates` of an Accept raised on the outputs {show(outputs)}:"
+            raise blame(what, error, accept.violates) from error
         finally:
             CURRENT.now = None
 

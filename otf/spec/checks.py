@@ -47,6 +47,9 @@ def options_refused(name: object, values: object, guarded: object, counters: obj
     """Yield what is wrong with the other arguments of a spec."""
     yield from kind_refused("name", name, str, "a text")
     yield from kind_refused("values", values, (Mapping, type(None)), "a dict from types to their values")
+    for each in cast("Mapping[object, object]", values) if isinstance(values, Mapping) else ():
+        if isinstance(each, str):
+            yield f"values={{{each!r}: …}}: the keys are types, such as int, not their names"
     yield from kind_refused("guarded", guarded, bool, "True or False")
     if counters is not None and not _is_list_of_names(counters):
         yield f"counters={show(counters)}: a list of field names is needed, such as counters=['alive']"

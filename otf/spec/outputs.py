@@ -166,12 +166,19 @@ class Accept:
     def closing_states(self, outputs: Any) -> Iterable[Any] | None:  # noqa: ANN401 -- a tuple, or a dictionary of them
         """Return the next states after some outputs: empty if an output is wrong, None if more outputs must come."""
         if self.complete(outputs):
-            return self.then(outputs)
+            return _states(self.then(outputs))
         return None if self.possible is None or self.possible(outputs) else ()
 
     def full(self, outputs: Sequence[object]) -> bool:
         """Return whether one port has sent all its outputs of the transition."""
         return isinstance(self.until, int) and len(outputs) >= self.until
+
+
+def _states(given: Any) -> Iterable[Any]:  # noqa: ANN401 -- whatever a function of a user returns
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        message = f"`then` returned {show(given)}; return a list of the next states: [{show(given)}]"
+        raise TypeError(message)
+    return given  # pyright: ignore[reportUnknownVariableType] -- of any states
 
 
 def vague(item: object) -> bool:

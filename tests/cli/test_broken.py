@@ -50,7 +50,7 @@ def test_a_model_that_breaks_late_hides_no_failure(folder: Path) -> None:
         pytest.param(
             "Coffee())",
             "[Coffee()])",
-            "step(10, Button()): the model expects [Coffee()], which the codec never decodes",
+            "decodes: its types are Coin, Button, Coffee; give outputs one by one: goto(state, *outputs)",
             id="outputs in a list",
         ),
         pytest.param(

@@ -278,6 +278,18 @@ def test_an_accept_that_raises_is_named_with_the_outputs(accept: Accept) -> None
     assert message(spec_of(accept), "a? x!").startswith("an Accept in the state 'new' raised on the outputs ('x',): ")
 
 
+@pytest.mark.parametrize("states", [0, None, "paid"])
+def test_what_an_accept_returns_is_a_list_of_states(states: object) -> None:
+    """A state alone is a mistake of the model, at its line; the system did not fail."""
+
+    def then(_seen: tuple[str, ...]) -> Any:  # noqa: ANN401 -- not a list of states
+        return states
+
+    said = message(spec_of(Accept(then, "P")), "a? x!")
+    assert f"TypeError: `then` returned {states!r}; return a list of the next states: [{states!r}]\n  File " in said
+    assert said.endswith(", in then")
+
+
 def test_a_state_that_cannot_be_shown_does_not_hide_the_failure() -> None:
     """The verdict stands; the state is shown by its type."""
     spec = Spec[object, str](lambda state, _inp: [goto(state)], Mute(1), ["a"])

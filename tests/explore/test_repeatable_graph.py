@@ -74,7 +74,7 @@ def test_a_step_that_answers_otherwise(first: Any, then: Any, message: str) -> N
     found = asked(counting(first, then), "a?", "quiet")
     assert found.startswith("step(0, 'a') answered differently when it was asked again: ")
     assert message in found
-    assert found.endswith("where the system may choose, it yields a transition for each choice")
+    assert "where the system may choose, it yields a transition for each choice\n  File " in found
 
 
 def test_emits_that_answers_otherwise() -> None:

@@ -83,6 +83,7 @@ api: Any = spec_module  # called with wrong types, on purpose
         ),
         (lambda: api.Spec(step, 0, ["a"], partial=5), "partial=5: a Spec is needed"),
         (lambda: api.Spec(step, 0, values=5), "values=5: a dict from types to their values is needed"),
+        (lambda: api.Spec(step, 0, values={"int": [5]}), "values={'int': …}: the keys are types, such as int, not"),
         (lambda: api.Spec(step, 0, ["a"], counters="x"), "counters='x': a list of field names is needed, such as"),
         (
             lambda: api.Spec(step, 0, ["a"], counters=["x"]),
