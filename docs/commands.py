@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from html import escape
+from collections import Counter
+from html import escape, unescape
 from typing import Any
 
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from otf.cli.app import COMMANDS, STATUS, app
 from otf.cli.messages import ABOUT, sources, texts
@@ -36,6 +38,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "commands.md", content=commands()))
     files.append(File.generated(config, "messages.md", content=messages()))
     return files
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Give each message an address, to which a search for its words leads (theme.js)."""
+    del config, files
+    if page.file.src_uri != "messages.md":
+        return html
+    counts = Counter[str]()
+
+    def addressed(found: re.Match[str]) -> str:
+        name = "-".join(re.findall(r"[a-z]+", unescape(found[1]).lower())[:8])
+        counts[name] += 1
+        name = f"{name}-{counts[name]}" if counts[name] > 1 else name
+        link = f'<a class="headerlink" href="#{name}" title="This message">&para;</a>'
+        return f'<li class="message" id="{name}"><code>{found[1]}</code>{link}</li>'
+
+    return re.sub(r"<li><code>(.*?)</code></li>", addressed, html)
 
 
 # Options

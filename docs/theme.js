@@ -13,3 +13,11 @@ function reached() {
 }
 addEventListener("load", reached);
 addEventListener("resize", reached);
+// A search leads to the message that has most of its words, and not only to the section of that message.
+addEventListener("load", () => {
+  const words = (new URLSearchParams(location.search).get("h") ?? "").toLowerCase().split(" ");
+  const count = (text) => words.filter((word) => text.toLowerCase().includes(word)).length - text.length / 1e4;
+  const found = [...document.querySelectorAll(".message")].map((each) => ({ id: each.id, count: count(each.textContent) }));
+  const best = found.reduce((one, other) => (other.count > one.count ? other : one), { id: "", count: 1 });
+  if (best.id) location.replace(`#${best.id}`);
+});

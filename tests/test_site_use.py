@@ -374,6 +374,47 @@ def test_the_search_finds_what_is_meant(site: Path, tmp_path: Path) -> None:
         assert seen.console == []
 
 
+PASTED = {
+    "another socket has it: stop its program": "another socket has it",
+    "the codec has no bytes for the input Up(): TypeError": "the codec has no bytes for the input",
+    "there is no such device: /dev/ttyUSB7": "there is no such device",
+}
+
+
+@needs_browser
+@pytest.mark.real
+def test_a_message_leads_to_itself(site: Path, tmp_path: Path) -> None:
+    """Who pastes a message into the search, with its values, and follows the first hit, sees that message."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(1280)
+        for pasted, message in PASTED.items():
+            seen.open(site / "index.html")
+            seen.ask(f"{TYPE}({json.dumps(pasted)})")
+            seen.until(FOUND)
+            page, _, words = seen.ask("document.querySelector('.md-search-result__link').href").partition("?")
+            seen.ask(f"location.href = {json.dumps(f'{page}?{words}')}")
+            seen.until("document.querySelector('.message:target')")
+            assert message in seen.ask("document.querySelector('.message:target').innerText")
+
+
+BESIDE = """[...document.querySelectorAll('.md-sidebar--secondary .md-nav__link')]
+  .filter(each => each.getClientRects().length).map(each => each.innerText.trim())"""
+
+
+@needs_browser
+@pytest.mark.real
+def test_the_list_beside_has_the_names(site: Path, tmp_path: Path) -> None:
+    """Beside a page of the reference are its names, and the fields of the one that is read."""
+    with browser(tmp_path / "profile") as seen:
+        seen.size(1280)
+        seen.open(site / "reference" / "adapter.html")
+        assert {"Bench", "Life", "tcp"} < {*seen.ask(BESIDE)}
+        assert "settle" not in seen.ask(BESIDE)
+        seen.ask("location.hash = '#otf.adapter.Life.settle'")
+        seen.until(f"{BESIDE}.includes('settle')")
+        assert "quiescence" not in seen.ask(BESIDE)
+
+
 @needs_browser
 @pytest.mark.real
 def test_labels_of_the_gallery_are_read_on_a_phone(site: Path, tmp_path: Path) -> None:
