@@ -28,6 +28,7 @@ from tests.cli.command import otf
 from tests.cli.test_replay_logs import capture
 
 pytest.importorskip("aalpy")
+PROGRAM = f"exec:{sys.executable} -I -S"  # started hundreds of times: without `site` in a third of the time
 
 SERVER = """
 import signal
@@ -57,7 +58,7 @@ def server(tmp_path: Path) -> str:
     file = tmp_path / "server.py"
     file.write_text(SERVER)
     (tmp_path / "messages.txt").write_text("# the alphabet\nopen\nget\nquit\nquiet\nopen\n")
-    return f"exec:{sys.executable} {file}"
+    return f"{PROGRAM} {file}"
 
 
 BUSY = """
@@ -263,7 +264,7 @@ def test_messages_end_as_the_system_expects_it(tmp_path: Path) -> None:
     r"""Lines that end with `\n` are answered less often than those with `\r\n`: that is found, said, and written."""
     (tmp_path / "picky.py").write_text(PICKY)
     (tmp_path / "messages.txt").write_text("get\nput 1\n")
-    sut = f"exec:{sys.executable} {tmp_path / 'picky.py'}"
+    sut = f"{PROGRAM} {tmp_path / 'picky.py'}"
     done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "messages.txt", "--out", tmp_path / "out", "--json")
     assert (done.status, done.data["states"]) == (0, 1), done.err
     assert r"messages end with \r\n" in done.err
@@ -278,7 +279,7 @@ def test_a_server_that_remembers_is_reset_before_each_path(tmp_path: Path, way: 
     (tmp_path / "messages.txt").write_text("open\nlook\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, str(tmp_path / "remembers.py"), str(port)]
+    command = [sys.executable, "-I", "-S", str(tmp_path / "remembers.py"), str(port)]
     learn: list[object] = [
         "learn",
         "--sut",
@@ -374,7 +375,7 @@ def test_a_register_is_guessed_from_a_recording_and_sent_back(tmp_path: Path) ->
     (tmp_path / "jobs.py").write_text(JOBS)
     talk = "> new\n< made j17\n> drop j17\n< gone\n> new\n< made j4\n> drop j4\n< gone\n"
     (tmp_path / "talk.log").write_text(talk)
-    sut = f"exec:{sys.executable} {tmp_path / 'jobs.py'}"
+    sut = f"{PROGRAM} {tmp_path / 'jobs.py'}"
     done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--out", tmp_path / "out", "--json")
     assert (done.status, done.data["states"], done.data["inputs"]) == (0, 2, 2), done.err
     assert "is sent in drop {made}, as in the recording" in done.err
@@ -410,7 +411,7 @@ def test_a_guessed_register_is_tried_on_the_system(tmp_path: Path) -> None:
     (tmp_path / "talk.log").write_text(
         "> look\n< room 47114 floor 12345\n> call 47114\n< ringing\n> ride 12345\n< riding\n"
     )
-    sut = f"exec:{sys.executable} {tmp_path / 'rooms.py'}"
+    sut = f"{PROGRAM} {tmp_path / 'rooms.py'}"
     done = otf("learn", "--sut", sut, "--alphabet", tmp_path / "talk.log", "--out", tmp_path / "out", "--json")
     refuted = "call {room} is answered nobody, and with the recorded 47114 as in the recording (ringing): refuted"
     assert refuted in done.err
