@@ -47,12 +47,13 @@ def test_a_conforming_system_is_never_failed(score: Score) -> None:
     assert len({(name.mode, name.campaign) for name in score.stuck}) <= RUNS / 400
 
 
+@pytest.mark.parametrize("runs", [RUNS // 4, pytest.param(4 * RUNS, marks=pytest.mark.slow)])
 def test_explanations_that_differ_in_times_alone_are_joined_without_a_false_alarm(
-    monkeypatch: pytest.MonkeyPatch,
+    runs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Crowded sets are joined; here all of them are, in each run."""
     monkeypatch.setattr("otf.core.crowd.CROWDED", 0)
-    assert [str(run.name) for run in conform(RUNS, SEED + 1).alarms] == []
+    assert [str(run.name) for run in conform(runs, SEED + 1).alarms] == []
 
 
 def test_a_name_draws_the_same_run_again(score: Score) -> None:
