@@ -295,16 +295,16 @@ def _shrank(pair: ConditionPair) -> bool:
 
 
 def difference(a: str, b: str) -> str:
-    """Return by how much two figures differ, in per cent of the first unless that is 0; "" if they are not numbers.
+    """Return by how much two figures differ, in per cent of the first unless that is 0; "differs" without numbers.
 
     >>> difference("200", "1,000"), difference("4 of 4", "3 of 4"), difference("0", "2"), difference("pass", "fail")
-    ('+400 %', '-25 %', '+2', '')
+    ('+400 %', '-25 %', '+2', 'differs')
     """
     if a == b:
         return "the same"
     numbers = [each.replace(",", "").partition(" of ")[0] for each in (a, b)]
     if not all(each.isdecimal() for each in numbers):
-        return ""
+        return "differs"
     before, after = map(int, numbers)
     return f"{100 * (after - before) / before:+.0f} %" if before else f"{after:+,}"
 

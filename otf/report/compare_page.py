@@ -16,7 +16,8 @@ MARK: Final = "otf report of a comparison"
 def comparison_page(found: Comparison) -> str:
     """Return a page with two traces or campaigns side by side."""
     heads = sides(found.a, found.b)
-    names = (tag("p", f"{head}: ", tag("code", name)) for head, name in zip(heads, (found.a, found.b), strict=True))
+    called = zip(heads, (found.a, found.b), strict=True)
+    names = (tag("p", f"{head}: ", tag("code", name)) for head, name in called if head != name)
     titles: dict[str, Sequence[Sequence[str]]] = {
         "Figures": found.figures,
         "Paths of each kind of failure": found.kinds,

@@ -183,7 +183,9 @@ function nextState(text, before) {
 
 // A command with a button that copies it; where that is forbidden it is selected, to be copied by hand.
 function commandLine(what, command) {
-  const code = element("code", {}, command);
+  // a line ends between two words, not within --bench
+  const words = command.split(" ").map((word) => element("span", { class: "whole" }, word));
+  const code = element("code", {}, ...words.flatMap((word, at) => (at ? [" ", word] : [word])));
   const button = element("button", { type: "button" });
   const say = (done) => { button.textContent = done; button.setAttribute("aria-label", `${done} the command to ${what}`); };
   say("copy");
