@@ -13,7 +13,7 @@ from typing import Any, Final
 import griffe
 
 ENGINE: Final[Mapping[str, str]] = {
-    "adapter.bench.Bench": "by_reset known_issue",
+    "adapter.bench.Bench": "by_reset known_issue open",
     "adapter.bench_options.KnownIssue": "is_sound",
     "adapter.board.Flash": "once",
     "adapter.board.Recording": "file",
@@ -35,8 +35,8 @@ ENGINE: Final[Mapping[str, str]] = {
     "core.model.Model": "place output_symbol windows offered called sets_timers",
     "core.monitor.Monitor": "guess would due timers pending",
     "core.oracle.Oracle": "following for_guesses guessed anywhere silence_of answers_of",
-    "core.pacing.Strict": "learn",
-    "core.session.Session": "skip hindrance plan view",
+    "core.pacing.Strict": "ready pause learn",
+    "core.session.Session": "skip hindrance plan view pinged pong proven silence",
     "core.timing.Timing": "round_trip learn slept",
     "explore.graph.Graph": "span source within",
     "logic.judging.Property": "judged",
@@ -46,6 +46,7 @@ ENGINE: Final[Mapping[str, str]] = {
     "strategy.coverage.Coverage": "note",
     "strategy.coverage.Until": "check",
     "suite.Method": "machine",
+    "trace.reading.TraceReader": "skip fail",
     "trace.verdict.Verdict": "after",
 }
 """The methods that only otf calls, for each class."""
@@ -67,7 +68,7 @@ class Members(griffe.Extension):
 def _classes(inside: griffe.Object | griffe.Alias) -> list[str]:
     """Return the paths of the classes in a package, without the package."""
     own = [each for each in inside.members.values() if not each.is_alias]
-    inner = [path for each in own if each.is_module for path in _classes(each)]
+    inner = [path for each in own if not each.is_class for path in _classes(each)]  # a function may hide a module
     return [each.path.partition(".")[2] for each in own if each.is_class] + inner
 
 

@@ -246,6 +246,15 @@ def test_each_entry_has_an_example(site: Path) -> None:
     assert [path for path in whole if ">>> " not in plain(shown[path])] == []
 
 
+def test_each_method_leads_to_an_example(site: Path) -> None:
+    """A method has an example of its own, or leads to that of a class which calls or defines the method."""
+    shown = entries(site)
+    functions = {path for path, entry in shown.items() if kind_of(entry) == "function"}
+    methods = [path for path in sorted(functions) if kind_of(shown.get(path.rpartition(".")[0], "")) == "class"]
+    assert len(methods) > 100
+    assert [each for each in methods if not re.search(">>> |Example: ", plain(shown[each]))] == []
+
+
 def kind_of(entry: str) -> str:
     """Return what an entry describes: a class, a function, an attribute or a module."""
     return entry.partition("doc-object doc-")[2].partition('"')[0]

@@ -273,6 +273,12 @@ class Listener:
     >>> class Names(Listener):
     ...     def path(self, result, summary):
     ...         print(result.number, result.verdict.outcome)
+    ...     def failed_start(self, number, why, pause): print(f"{number}: {why}; again in {pause} s")
+    ...     def confirming(self, number): print(f"{number} has failed, and is driven again")
+    ...     def shrinking(self, group, length, transitions): print(f"{group.signature}: {length} inputs")
+    ...     def failure(self, group): print(group.signature)
+    ...     def enabled(self, number, view): pass  # as `event`, too often to print
+    ...     def event(self, number, event): pass
     >>> with TemporaryDirectory() as folder:
     ...     campaign = Campaign(bench(), Settings(out=Path(folder, "out"), traces=2, steps=10), Names())
     ...     _ = anyio.run(campaign.run)

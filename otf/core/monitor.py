@@ -48,8 +48,8 @@ class Monitor:
     >>> monitor = Monitor(oracle)
     >>> monitor.tell(Sent("press", "sut", 0.0)), monitor.tell(Seen("on", "sut", 0.1))
     (None, None)
-    >>> monitor.tell(Seen("off", "sut", 0.2)).outcome
-    'fail'
+    >>> monitor.tell(Seen("off", "sut", 0.2)).outcome, monitor.end().outcome
+    ('fail', 'fail')
     """
 
     def __init__(self, oracle: Oracle, belief: Belief | None = None) -> None:

@@ -306,8 +306,6 @@ class Strict:
     seconds. With `lasts` and `gaps`, a repeated path gives the system as much time as the first path did, for example
     until a session times out.
 
-    `Session` has a whole example, in which a session calls `ready` and `pause`.
-
     >>> Strict(Timing(0.05), lasts=2.0).lasts
     2.0
     """

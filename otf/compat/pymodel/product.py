@@ -44,9 +44,10 @@ class Composition(Spec[Any, Call]):
 
     >>> from otf.compat.pymodel import lamp, load
     >>> composition = load(lamp.__file__).spec
-    >>> composition.inputs(composition.initial), composition.accepting(composition.initial)
-    ([switch()], True)
-    >>> composition.specifies(composition.initial, composition.inputs(composition.initial)[0])
+    >>> start = composition.initial
+    >>> composition.inputs(start), composition.accepting(start), composition.safe(start)
+    ([switch()], True, True)
+    >>> composition.specifies(start, composition.inputs(start)[0])
     True
     """
 
