@@ -87,7 +87,8 @@ def _text(key: Any) -> str:  # noqa: ANN401 -- anything with a hash
     if isinstance(key, type):
         return f"{key.__module__}.{key.__qualname__}"
     if isinstance(key, tuple):
-        return f"({','.join(map(_text, key))})"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        # a state may be a log of thousands of texts
+        return f"({','.join([repr(part) if part.__class__ is str else _text(part) for part in key])})"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType, reportUnknownMemberType]
     if isinstance(key, frozenset):
         return f"{{{','.join(sorted(map(_text, key)))}}}"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return as_text(key, repr)
@@ -99,11 +100,12 @@ _DIGESTS: Final[dict[Hashable, str]] = {}
 def named(key: Hashable) -> str:
     """Return the digest of a state, an input or a tuple of them, or of a key; most recur."""
     if isinstance(key, Symbol):
-        key = key.key
-    elif isinstance(key, tuple):
-        # the cache must not keep alive states that the core forgets
+        # the state holds it, since a cache would keep alive the keys of states that the core forgets
+        key.digest = key.digest or digest(key.key)
+        return key.digest
+    if isinstance(key, tuple):
         parts = cast("tuple[Hashable, ...]", key)
-        key = tuple(part.key if isinstance(part, Symbol) else part for part in parts)
+        key = tuple(named(part) if isinstance(part, Symbol) else part for part in parts)
     known = _DIGESTS.get(key)
     if known is None:
         if len(_DIGESTS) >= NAMED:

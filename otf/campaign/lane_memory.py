@@ -191,7 +191,7 @@ class _Failing:
         # a heartbeat in flight counts on: many states, but one place
         places = {node.place or node for node in nodes}
         if len(places) == 1:
-            new.failing[f"{named(places.pop().key)} {named(inp.key)}"] = 1
+            new.failing[f"{named(places.pop())} {named(inp)}"] = 1
         self._own.add(new)
         self._new.add(new)
         self._past += 1
@@ -204,13 +204,13 @@ class _Failing:
     def _failing_in(self, view: View) -> Callable[[Symbol], bool] | None:
         found, layers = list[tuple[Node, Counter[str]]](), (self._own, *self._layers)
         for place in view.places:
-            known = (layer.failing.get(named(place.key)) for layer in layers)
+            known = (layer.failing.get(named(place)) for layer in layers)
             if times := sum(filter(None, known), Counter[str]()):
                 found.append((place, times))
 
         def fails(inp: Symbol) -> bool:
             # an input that fails now and then usually leads somewhere else
-            return any(2 * times[named(inp.key)] > self._visits.inputs[place][inp] for place, times in found)
+            return any(2 * times[named(inp)] > self._visits.inputs[place][inp] for place, times in found)
 
         return fails if found else None
 
@@ -241,26 +241,36 @@ class Learning:
             for what, times in layer.actions.items():
                 self.visits.actions[what] += times
         self.visits.log, self.waited.log = self._log, self._waits
+        self._visited, self._timed = Counter[str](), Counter[str]()
+        self.visits.shorten = self._shorten
         self._actions = dict(self.visits.actions)
         self._said = set[Hashable]()
         self._waits_said = len(self.visits.waits)
 
     def path(self) -> Knowledge:
         """Return what was learned since the last call."""
-        visits, timers = self._log.copy(), self._waits.copy()
-        self._log.clear()
-        self._waits.clear()
+        self._shorten()
+        visits, timers, self._visited, self._timed = self._visited, self._timed, Counter[str](), Counter[str]()
         used, self._actions = self._actions, dict(self.visits.actions)
         learned = Knowledge(
-            {f"{named(node.key)} {named(inp.key)}": times for (node, inp), times in visits.items()},
+            dict(visits),
             {what: times - used.get(what, 0) for what, times in self._actions.items() if times > used.get(what, 0)},
             [*self._quiet()],
-            {named(nodes): times for nodes, times in timers.items()},
+            dict(timers),
             self._new_waits(),
             [path] if (path := self.answers.told()) else [],
         )
         learned.add(self.failing.path())
         return learned
+
+    def _shorten(self) -> None:
+        """Replace the states of the path's log by their digests."""
+        for (node, inp), times in self._log.items():
+            self._visited[f"{named(node)} {named(inp)}"] += times
+        for nodes, times in self._waits.items():
+            self._timed[named(nodes)] += times
+        self._log.clear()
+        self._waits.clear()
 
     def _new_waits(self) -> list[float]:
         said, self._waits_said = self._waits_said, len(self.visits.waits)
@@ -270,7 +280,7 @@ class Learning:
         if len(self.proven) == len(self._said):
             return
         new, known = self.proven - self._said, self.proven
-        self._said |= new
+        self._said = {*known}  # without what the pacing forgot
         for name in map(named, new):
             if not (isinstance(known, _Quiet) and known.recalls(name)):
                 yield name

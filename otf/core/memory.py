@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Any, Final, TypeAlias, TypeVar
 
+from otf.values.identity import weight
+
 Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 
@@ -26,6 +28,34 @@ TRIED: Final = 100  # answers examined to find one to forget
 OLD: Final = 0.9  # the largest share of the memory for answers about recurring states
 
 OFTEN: Final = 4_000  # answers forgotten between two collections of young garbage
+
+BYTES: Final = 100_000_000
+"""The most bytes of states that a table keeps alive: 25,000 of 4 kB, twice as large as those of the shipped benches."""
+SAMPLED: Final = 17  # weighing a state takes as long as a step, so one new state in 17 is weighed
+OF_A_STATE: Final = 4  # answers, of a state that never recurs
+
+
+class AverageWeight:
+    """The average weight of the latest states: as many as the table may keep, if they are large.
+
+    >>> weights = AverageWeight()
+    >>> for number in range(100): weights.note("x" * 1_000_000)
+    >>> weights.room(50_000) < 110
+    True
+    """
+
+    __slots__ = ("_average",)
+
+    def __init__(self) -> None:
+        self._average = 0.0
+
+    def note(self, state: object) -> None:
+        """Take a state into account."""
+        self._average += (weight(state) - self._average) / SAMPLED
+
+    def room(self, most: int) -> int:
+        """Return how many states to keep: at least one, and at most `most`."""
+        return min(most, int(BYTES / max(1.0, self._average)) or 1)
 
 
 class Remembered:
@@ -51,10 +81,11 @@ class Memory:
     each other: a belief holds the next belief for each event.
     """
 
-    __slots__ = ("_forgotten", "_new", "_old", "found", "limit")
+    __slots__ = ("_forgotten", "_most", "_new", "_old", "found", "limit", "weights")
 
     def __init__(self, limit: int = REMEMBERED) -> None:
-        self.limit = limit
+        self.limit = self._most = limit
+        self.weights = AverageWeight()
         self._forgotten = 0
         self.found: int = 0
         self._new: deque[_Entry] = deque()
@@ -76,6 +107,11 @@ class Memory:
         while len(self._new) + len(self._old) > self.limit:
             self._forget()
         return answer
+
+    def weigh(self, state: object) -> None:
+        """Take a new state into account: of large states, fewer answers are remembered."""
+        self.weights.note(state)
+        self.limit = min(self._most, OF_A_STATE * self.weights.room(self._most))
 
     def meet(self, owner: Remembered) -> None:
         """Note that a state or a value has come again, unless it was found only just now."""
@@ -110,7 +146,7 @@ class Symbol(Remembered):
     False
     """
 
-    __slots__ = ("_hash", "heavy", "key", "port", "value")
+    __slots__ = ("_hash", "digest", "heavy", "key", "port", "value")
 
     def __init__(self, value: object, key: Hashable) -> None:
         self.born = 0
@@ -120,6 +156,8 @@ class Symbol(Remembered):
         self._hash = hash(key)
         # the port that an input is sent to, once the model was asked
         self.port: str | None = None
+        # a short name for a journal, once asked for
+        self.digest: str = ""
         # such a value hardly ever comes twice and is large: nothing that refers to it is remembered
         self.heavy: bool = False
 

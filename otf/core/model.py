@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from otf.core.compile import Compiler, Routes, items_of
 from otf.core.expectations import Chains
-from otf.core.memory import Memory, Symbol
+from otf.core.memory import SAMPLED, Memory, Symbol
 from otf.core.model_calls import CURRENT
 from otf.core.nodes import FEW, ITERATED, KEPT, EnabledInputs, Move, Node, TransitionWindows
 from otf.errors import USERS_OWN, ModelError, OtfError
@@ -80,6 +80,8 @@ class Model:
         known = self._nodes.get(name)
         if known is None:
             node = Node(state, name)
+            if self.memory.found % SAMPLED == 0:
+                self.memory.weigh(state)
             return self.memory.put(self._nodes, name, node, node)
         self.memory.meet(known)
         return known
@@ -92,8 +94,11 @@ class Model:
 
     def place(self, node: Node) -> Node:
         """Return the node of a state without its counters; strategies and coverage use this node for the state."""
+        if self.places is None:
+            # a node that refers to itself would keep a state that never recurs until the collector runs
+            return node
         if node.place is None:
-            node.place = node if self.places is None else self.node(self.places.of(node.value))
+            node.place = self.node(self.places.of(node.value))
         return node.place
 
     def symbol(self, value: object) -> Symbol:

@@ -268,7 +268,7 @@ class Eager:
     def learn(self, moment: Moment) -> None:
         """Remember that there was silence after the last transition."""
         learn_reply(self, moment)
-        if len(self.proven) > REMEMBERED:
+        if len(self.proven) > moment.monitor.oracle.model.memory.weights.room(REMEMBERED):
             self.proven.clear()
             self._trusted = None
         if moment.last is not None:

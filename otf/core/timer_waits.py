@@ -111,7 +111,7 @@ class Timers:
             return
         self._ended.clear()
         if self.between or (self.first and not monitor.sent):
-            if len(self.passed) > REMEMBERED:
+            if len(self.passed) > monitor.oracle.model.memory.weights.room(REMEMBERED):
                 self.passed.clear()
             if self._visit(places) and (self.passed[places] > 1 or self._is_early(running, sent)):
                 self._awaited[None] = due

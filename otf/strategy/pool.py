@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, assert_never
 
 from otf.core import FEW, InputMode, Node, Symbol, View
+from otf.core.memory import SAMPLED, AverageWeight
 from otf.core.view import LEFT_OPEN, SPECIFIED, UNKNOWN_YET
 from otf.strategy.renames import FreshValues
 
@@ -231,6 +232,10 @@ class VisitCounts:
     changed: ChangedFirst | None = None
     # the number of first visits
     firsts: int = 0
+    # of the states visited, not of those remembered: a seed determines what is forgotten
+    weights: AverageWeight = field(default_factory=AverageWeight)
+    # called when states are forgotten, so that no log of the path holds them
+    shorten: Callable[[], None] = lambda: None
 
     def note(self, view: View, chosen: Symbol) -> None:
         """Add the choice of an input to the numbers."""
@@ -241,8 +246,10 @@ class VisitCounts:
                 self.log.note((node, chosen))
             if times == 1:
                 self.firsts += 1
-                if len(self.states) > STATES:
-                    self._forget()
+                if self.firsts % SAMPLED == 0:
+                    self.weights.note(node.value)
+                if len(self.states) > (room := self.weights.room(STATES)):
+                    self._forget(room)
 
     def fresh(self, view: View) -> bool:
         """Return whether all states of a view are new, after many other new states: they may never recur.
@@ -251,9 +258,10 @@ class VisitCounts:
         """
         return self.firsts > WIDE and not any(map(self.states.get, view.places))
 
-    def _forget(self) -> None:
+    def _forget(self, room: int) -> None:
+        self.shorten()
         # only by what the paths visited: a seed determines the path, whatever the caches hold
-        kept = [node for node, times in self.states.items() if times > 1][-STATES // 2 :]
+        kept = [node for node, times in self.states.items() if times > 1][-room // 2 :]
         states, inputs = self.states.copy(), self.inputs.copy()
         self.states.clear()
         self.inputs.clear()

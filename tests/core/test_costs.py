@@ -15,8 +15,10 @@ import pytest
 
 from otf.core import Limits, Model, Monitor, Oracle, Routes
 from otf.core.memory import Memory, Symbol
+from otf.core.timing import Span
 from otf.core.walk import Walk
 from otf.spec import AnyOrder, OneOf, Spec, Transition, Where, goto
+from otf.strategy.pool import VisitCounts
 from otf.trace.events import Event, Quiet, Seen, Sent, Taken
 
 PORTS = "pqrs"
@@ -188,6 +190,28 @@ def test_states_that_never_come_again_do_not_flush_those_that_do() -> None:
         assert judge.model.node(0) is node
     assert asked.count(0) == 1
     assert len(judge.model.memory) == 2_000
+
+
+def test_of_large_states_fewer_are_remembered() -> None:
+    """Of 1,000 states of 10 MB, at most 100 MB are kept; without cycles among them, they go before a collection."""
+    text = "x" * 1_000_000
+
+    def step(state: tuple[State | str, ...], _inp: str) -> Iterable[Transition[tuple[State | str, ...]]]:
+        counted = state[0]
+        assert isinstance(counted, State)
+        yield goto((State(counted.number + 1), *[text] * 10))
+
+    judge = Oracle(Model(Spec(step, (State(0),), ["pa"], name="logs"), ROUTES))
+    node, symbol, visits = judge.model.initial, judge.model.symbol("pa"), VisitCounts()
+    State.alive.clear()
+    gc.disable()
+    for _ in range(1_000):
+        visits.note(judge.view(judge.anywhere([node], Span(0, 0))), symbol)
+        [move] = judge.model.moves(node, symbol)
+        assert move.target is not None
+        node = move.target
+    gc.enable()
+    assert max(len(judge.model.nodes), len(visits.states), len(State.alive) // 2) <= 30
 
 
 def test_what_came_again_once_may_be_forgotten_all_the_same() -> None:
