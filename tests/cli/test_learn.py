@@ -147,7 +147,7 @@ def test_what_cannot_be_learnt_is_refused_with_advice(tmp_path: Path) -> None:
     said = otf("learn", "coffee", "--alphabet", tmp_path / "messages.txt").err
     assert "'Tea()' is not an input of coffee" in said
     assert "give the folder of a campaign" in said
-    assert "--only leaves none" in otf("learn", "coffee", "--only", "Tea").err
+    assert "--only Tea: it leaves none of the 3 inputs" in otf("learn", "coffee", "--only", "Tea").err
 
 
 def test_the_alphabet_is_what_was_sent_before(tmp_path: Path) -> None:
