@@ -34,11 +34,21 @@ def explained(machine: Machine, events: Sequence[Event]) -> bool:
 
 def explanations(machine: Machine, events: Sequence[Event]) -> set[Run]:
     """Return the runs of a conforming system that bring about these events, as they are at the last of them."""
+    return [{Run(machine.initial)}, *stages(machine, events)][-1]
+
+
+def unexplained(machine: Machine, events: Sequence[Event]) -> int:
+    """Return the number of the first event that no conforming system can bring about, 0 if there is none."""
+    return next((number for number, runs in enumerate(stages(machine, events), 1) if not runs), 0)
+
+
+def stages(machine: Machine, events: Sequence[Event]) -> Iterator[set[Run]]:
+    """Yield the runs of a conforming system that bring about these events, as they are at each of them."""
     runs = {Run(machine.initial)}
     for at, event in enumerate(events):
         left = _outputs_left(machine, events[at:])
         runs = {then for now in _all_moves(machine, runs, left) for then in _after(now, event)}
-    return runs
+        yield runs
 
 
 def _outputs_left(machine: Machine, events: Sequence[Event]) -> dict[str, int]:
