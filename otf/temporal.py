@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime
 
 from otf.errors import UsageError
 from otf.values import show
+from otf.values.arguments import checked
 from otf.values.raised import blame
 
 MOST: Final = 1_000
@@ -182,6 +183,7 @@ def sometimes(what: What) -> Formula:
     return Formula("sometimes", (formula(what),))
 
 
+@checked
 def within(steps: int, what: What) -> Formula:
     """Return the property that `what` is true of the current step of a path, or of one of the next `steps` steps.
 

@@ -8,10 +8,11 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
-from otf.errors import OtfError, choose, refuse
+from otf.errors import OtfError, UsageError, choose, refuse
 from otf.spec import Requirements
 from otf.spec.transition import RequirementIds
 from otf.values import show
+from otf.values.arguments import brief
 from otf.values.raised import blame
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
@@ -137,6 +138,8 @@ def trace_may_set(**values: Container[object]) -> Callable[[Make], Make]:
     """
 
     def marked(make: Make) -> Make:
+        if not callable(make):
+            raise UsageError(f"trace_may_set: it decorates the function that makes a bench, not {brief(make)}")
         known = inspect.signature(make).parameters
         unknown = [each for each in values if each not in known]
         single = [(each, given) for each, given in values.items() if not _many(given)]

@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from otf.errors import near
 from otf.values.raised import meant_name
 
 MOST: Final = 10
@@ -74,7 +73,7 @@ def _unimported(tree: ast.AST) -> Iterator[tuple[int, str]]:
             for each in node.names if module is not None else ():
                 if each.name not in {*names, "*"} and not _is_module(f"{node.module}.{each.name}"):
                     says = f"cannot import name '{each.name}' from '{node.module}'"
-                    yield node.lineno, _hinted(says, near(each.name, names))
+                    yield node.lineno, _hinted(says, meant_name(each.name, names))
 
 
 def _is_module(name: str) -> bool:

@@ -50,7 +50,7 @@ class Machine:
 def _checked(rows: Iterable[MachineRow]) -> list[MachineRow]:
     table = list(rows)
     for number, row in enumerate(table, 1):
-        if len(row) != 3:  # noqa: PLR2004 -- state, action, state
+        if not isinstance(row, (tuple, list)) or len(row) != 3:  # noqa: PLR2004 # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
             raise UsageError(f"row {number} of a scenario machine is {show(row)}; write (state, action, next_state)")
     if not table:
         raise UsageError("a scenario machine needs at least one row: (state, action, next_state)")

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeGuard, cast
 from otf.core.expectations import Chains, Either, Emitted, Exact, Expectation, Instance, Such, is_test
 from otf.core.memory import Symbol
 from otf.core.nodes import UNKNOWN, Midway, Move, Node, OpenAccept, Position
-from otf.errors import ModelError
+from otf.errors import ModelError, choose
 from otf.spec import Accept, AnyOrder, Elapse, On, OneOf, TimerAction, TimerStart, TimerStop, Transition, Where
 from otf.spec.offering import TRANSITIONS
 from otf.spec.transition import acts, is_transition, requirements, timely
@@ -75,8 +75,8 @@ class Routes:
         """Return the given port. Raises ModelError if no outputs come on this port."""
         if port in self.outputs or not self.outputs:
             return port
-        message = f"{what} is expected on the port {port!r}; the ports with outputs are {', '.join(self.outputs)}"
-        raise ModelError(message)
+        known = choose(str(port), self.outputs, "the ports with outputs are")
+        raise ModelError(f"{what} is expected on the port {port!r}; {known}")
 
 
 WORDS: Final = (AnyOrder, OneOf, On, Where, Accept, type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, update_wrapper
@@ -168,6 +168,7 @@ class Spec(Generic[State, Input]):
         >>> list(Spec(step, initial=0).bounded({int: range(3)}).inputs(0))
         [0, 1, 2]
         """
+        refuse("bounded: ", kind_refused("values", values, Mapping, "a dict from types to their values"))
         declared = (self.partial or self).step  # the step function of a completed spec declares no types
         inputs = offering(declared, None, values)
         step = _Guarded(self.step.step, inputs) if isinstance(self.step, _Guarded) else self.step

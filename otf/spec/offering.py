@@ -44,7 +44,7 @@ class Elapse:
 
     def __post_init__(self) -> None:
         """Raise ModelError for an invalid time, or one that would make the tester seem to hang."""
-        if not 0 < self.seconds <= LONGEST:
+        if isinstance(self.seconds, str) or not 0 < self.seconds <= LONGEST:
             message = f"Elapse({self.seconds!r}): give the seconds to wait, more than 0 and at most {LONGEST:g}"
             raise ModelError(message)
 

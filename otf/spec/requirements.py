@@ -10,7 +10,8 @@ from io import StringIO
 from itertools import islice
 from typing import Final, Literal, TypeAlias, get_args
 
-from otf.errors import UsageError
+from otf.errors import UsageError, refuse
+from otf.values.arguments import checked, misfits
 
 RequirementLevel: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
 """How binding a requirement is, by RFC 2119."""
@@ -49,6 +50,7 @@ class Requirement:
 
     def __post_init__(self) -> None:
         """Raise UsageError if this is not a requirement; write its level in one way."""
+        refuse("Requirement: ", misfits(Requirement, ((each, getattr(self, each)) for each in COLUMNS)))
         if not (self.id and self.id.isprintable()):
             message = f"a requirement has the id {self.id!r}; give it a name, such as RFC1350-5-2"
             raise UsageError(message)
@@ -69,6 +71,7 @@ class Requirements(Mapping[str, Requirement]):
     ('A press lights the lamp.', 1)
     """
 
+    @checked
     def __init__(self, requirements: Iterable[Requirement] = ()) -> None:
         self._table: dict[str, Requirement] = {}
         for each in requirements:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from otf.errors import UsageError
 from otf.spec.outputs import Accept
 from otf.spec.transition import TimerAction, TimerStart, Transition
+from otf.values.arguments import brief
 
 if TYPE_CHECKING:
     from otf.spec import Spec
@@ -39,7 +40,9 @@ def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
     >>> list(drifting(lamp, 0.5).step(False, "on"))
     [Transition(state=True, outputs=('on',), within=(0.5, 4.5))]
     """
-    if not 0 <= drift < 1:
+    if not hasattr(spec, "remade"):
+        raise UsageError(f"drifting: spec={brief(spec)}: a Spec is needed")
+    if isinstance(drift, str) or not 0 <= drift < 1:
         raise UsageError(f"drifting(…, {drift!r}): a share from 0 to 1 is needed: 100e-6 for 100 ppm")
     return with_times(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
 

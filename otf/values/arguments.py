@@ -84,6 +84,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     Traceback (most recent call last):
     otf.errors.UsageError: wait: seconds='5': a number is needed
     """
+    name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[-2]
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -92,7 +93,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
             found = signature(function).bind(*args, **kwargs)
         except TypeError:
             return function(*args, **kwargs)  # Python says which argument is missing, or one too many
-        refuse(f"{function.__name__}: ", misfits(function, _each(found)))
+        refuse(f"{name}: ", misfits(function, _each(found)))
         return function(*args, **kwargs)
 
     return call

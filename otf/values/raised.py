@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from itertools import dropwhile
 from os import sep
 from pathlib import Path
@@ -20,6 +21,8 @@ from otf.values.text import as_text, plain, shortened
 
 ENGINE: Final = str(Path(__file__).parents[1]) + sep
 MODELS: Final = f"{ENGINE}models{sep}"
+HOMES: Final = ("otf.spec", "otf.adapters", "otf.compose", "otf.adapter", "otf.logic", "otf.strategy")
+"""The packages whose names otf itself does not have: see `meant_name`."""
 SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
 CAUSES: Final = 3  # exceptions of a chain
 SAID: Final = 8  # lines of a message
@@ -127,7 +130,7 @@ def meant(error: BaseException) -> str:
     """
     with suppress(Exception):  # dir() of a user's object runs the user's code
         name, names = _unknown(error)
-        found = (meant_name if isinstance(error, NameError) else near)(name, names)
+        found = (meant_name if isinstance(error, NameError | ImportError) else near)(name, names)
         called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
         if called and not found and (frame := _last(error)) is not None:
             found = f"it takes {_signature(called[1], frame)}"
@@ -138,11 +141,18 @@ def meant(error: BaseException) -> str:
 def meant_name(name: str, names: Iterable[str]) -> str:
     """Return what to write for an unknown name: its import, if otf has it, or the name that was probably meant.
 
-    >>> meant_name("goto", ["got"]), meant_name("spce", ["spec"])
-    ('write `from otf import goto`', 'did you mean spec?')
+    >>> meant_name("goto", ["got"]), meant_name("spce", ["spec"]), meant_name("Elapse", [])
+    ('write `from otf import goto`', 'did you mean spec?', 'write `from otf.spec import Elapse`')
     """
-    known = name in getattr(sys.modules.get("otf"), "__all__", ())
-    return f"write `from otf import {name}`" if known else near(name, names)
+    if name in getattr(sys.modules.get("otf"), "__all__", ()):
+        return f"write `from otf import {name}`"
+    return near(name, names) or next((f"write `from {each} import {name}`" for each in HOMES if _has(each, name)), "")
+
+
+def _has(module: str, name: str) -> bool:
+    with suppress(ImportError):
+        return name in getattr(import_module(module), "__all__", ())
+    return False
 
 
 def _unknown(error: BaseException) -> tuple[str, Iterable[str]]:

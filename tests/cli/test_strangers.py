@@ -146,6 +146,8 @@ def test_a_parameter_that_there_is_not() -> None:
         trace_may_set(falt=("none",))(coffee.bench)
     with pytest.raises(UsageError, match="fault='none': a tuple of values is needed"):
         trace_may_set(fault="none")(coffee.bench)
+    with pytest.raises(UsageError, match="it decorates the function that makes a bench, not a Bench"):
+        trace_may_set(fault=("none",))(coffee.bench())  # type: ignore[type-var]
 
 
 def test_a_trace_that_is_dear_to_judge(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,7 @@ api: Any = spec_module  # called with wrong types, on purpose
         (lambda: api.Spec(step, 0, ["a"], partial=5), "partial=5: a Spec is needed"),
         (lambda: api.Spec(step, 0, values=5), "values=5: a dict from types to their values is needed"),
         (lambda: api.Spec(step, 0, values={"int": [5]}), "values={'int': …}: the keys are types, such as int, not"),
+        (lambda: api.Spec(step, 0, ["a"]).bounded(5), "bounded: values=5: a dict from types to their values is needed"),
         (lambda: api.Spec(step, 0, ["a"], counters="x"), "counters='x': a list of field names is needed, such as"),
         (
             lambda: api.Spec(step, 0, ["a"], counters=["x"]),
@@ -101,6 +102,10 @@ api: Any = spec_module  # called with wrong types, on purpose
         (lambda: api.total(step), "total: spec=step: a Spec is needed"),
         (lambda: api.Accept(5), "Accept(then=5): a function is needed"),
         (lambda: api.Accept(list, until="x"), "Accept(until='x'): give the number of outputs, or a function of them"),
+        (lambda: api.drifting(step, 0.1), "drifting: spec=step: a Spec is needed"),
+        (lambda: api.drifting(api.Spec(step, 0, ["a"]), "1"), "drifting(…, '1'): a share from 0 to 1 is needed"),
+        (lambda: api.Requirement(5, "MUST", "x"), "Requirement: id=5: a text is needed"),
+        (lambda: api.Requirements(["R1"]), "Requirements: requirements=['R1']: a list (a Requirement in it) is needed"),
         (lambda: api.Where("x"), "Where('x'): a function is needed, such as lambda output: output > 0"),
     ],
 )
@@ -121,6 +126,7 @@ def test_a_wrong_argument_is_refused_where_it_is_given(make: Callable[[], object
         (lambda: api.goto(0, timers="t"), "timers='t': give a list: timers=[start(name, lo, hi), stop(name)]"),
         (lambda: api.goto(0, after=3), "after=3: the name of a timer is needed, as in start(name, lo, hi)"),
         (lambda: api.goto(0, req=3), "req=3: give the id of a requirement"),
+        (lambda: api.Elapse("1s"), "Elapse('1s'): give the seconds to wait, more than 0 and at most 3600"),
         (lambda: api.start(3, 1, 2), "start(3, …): a timer needs a name"),
         (
             lambda: api.Spec(step, 0, ["a"], timers=[api.TimerStop("t")]),
