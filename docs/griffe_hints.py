@@ -6,7 +6,7 @@ has the signature of one.
 
 A class tells in its docstring what its fields mean, or a comment does: each field gets its own part of that, for
 readers who come to it by the search. The formats of numbers are described by what they write. And no default or
-parameter is a private name.
+parameter is a private name, nor is a number hidden behind one.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any
 
@@ -34,6 +35,7 @@ _DEFAULTS = (
     (re.compile(r"^\(lambda: (.*)\)\(\)$"), r"\1"),
     (re.compile(r"^_numbers\(\)$"), 'array("l")'),
 )
+_NUMBER = re.compile(r"[\d_]+(?:\.\d+)?")
 _PRIVATE = re.compile(r"(?<![\w.])_[A-Za-z]\w*|^field\(")
 _COMMENT = re.compile(r"^[^#]*?  # (?!noqa|type:|pyright)(.+)$")
 
@@ -62,7 +64,7 @@ class Hints(griffe.Extension):
             elif isinstance(each, griffe.Function):
                 hidden = "_" if each.name == "__init__" else "\0"  # a private field
                 public = [part for part in each.parameters if not part.name.startswith(hidden)]
-                each.parameters = griffe.Parameters(*map(_shown, public))
+                each.parameters = griffe.Parameters(*(_shown(part, each.module) for part in public))
                 _complete(each)
 
 
@@ -104,10 +106,14 @@ def _instead(module: griffe.Module, visible: griffe.Object, package: griffe.Modu
     return named
 
 
-def _shown(parameter: griffe.Parameter) -> griffe.Parameter:
+def _shown(parameter: griffe.Parameter, module: griffe.Module) -> griffe.Parameter:
     for private, shown in _DEFAULTS:
         if private.search(str(parameter.default)):
             parameter.default = private.sub(shown, str(parameter.default))
+    with suppress(KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
+        constant = module.members[str(parameter.default)]
+        number = str(getattr(constant.final_target if constant.is_alias else constant, "value", ""))
+        parameter.default = number if _NUMBER.fullmatch(number) else parameter.default
     return parameter
 
 

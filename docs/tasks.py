@@ -189,6 +189,7 @@ GUIDES: Final[Mapping[str, str]] = {
     "otf.spec: Model time": "howto-models.html#time",
     "otf.spec: Change a model": "howto-models.html#composing-and-scenarios",
     "otf.spec: Name the sentences of a standard": "howto-requirements.html",
+    "otf.check": "howto-properties.html#checking-a-property",
     "otf.adapter": _FIELDS,
     "otf.adapter.InputMode": "reference-bench.html#enabled-inputs",
     "otf.adapter: Start, reset and stop the system": "howto-adapters.html#the-life-of-a-system",
