@@ -24,7 +24,7 @@ from otf.errors import ModelError, OtfError, UsageError, refuse
 from otf.spec import Elapse, Requirements, Spec, total
 from otf.spec.times import at_speed
 from otf.values import show
-from otf.values.raised import blame
+from otf.values.raised import blame, own_call
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -80,6 +80,7 @@ class Bench:
     | `pids` | none | processes of the system that the bench does not start and that hold none of its ports |
     | `requirements` | none | the table of requirements that the model refers to with `req=` |
     | `properties` | none | names, each with a property that every path must have: `always(…)` and the like |
+    | `made_at` | here | the line of your code that makes the bench, for errors |
     | `malformed` | 0 | the share of inputs replaced by malformed bytes; see `with_malformed` |
     | `foreign` | None | turns a line (decoded JSON) of another program's log into an event, or None |
 
@@ -120,6 +121,7 @@ class Bench:
     silence: Silence = "observed"
     pids: tuple[int, ...] = ()
     clients: tuple[str, ...] | None = None
+    made_at: str = field(default_factory=own_call, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Raise UsageError for a bench that cannot reach its system, or with invalid times."""

@@ -41,6 +41,8 @@ CLASSES: Final = {"life": "Life", "limits": "Limits", "barrier": "Barrier"}
 FUNCTIONS: Final = {"silence_key": ("state", "input"), "foreign": ("line",), "connect": ()}
 """Options that are functions, with what otf passes to them."""
 
+_NAMING: Final = ("outputs", "clients", "life.inband", "life.actions")  # options that name ports
+
 CODEC: Final = {"port": ("value",), "encode": ("value",), "decode": ("port", "data")}
 """The methods of a codec, with what otf passes to them."""
 
@@ -139,10 +141,16 @@ def ports_refused(ports: object, connect: object, options: Mapping[str, Any]) ->
     elif isinstance(ports, Mapping):
         known = cast("Mapping[str, object]", ports)
         yield from openers_refused(known)
-        for option in ("outputs", "clients"):
-            yield from (
-                f"{option} names the port {each!r}; {hint}" for each, hint in _unknown(options.get(option), known)
-            )
+        for option, names in {**_of_life(options.get("life")), **options}.items():
+            if option in _NAMING:
+                yield from (f"{option} names the port {each!r}; {hint}" for each, hint in _unknown(names, known))
+
+
+def _of_life(life: object) -> dict[str, object]:
+    """Return the names of ports in a `Life`."""
+    inband: Sequence[Any] = getattr(life, "inband", ())
+    found = [getattr(each, "port", None) or each[0] for each in inband]
+    return {"life.inband": found, "life.actions": [*getattr(life, "actions", ())]}
 
 
 def openers_refused(ports: object) -> Iterator[str]:

@@ -35,7 +35,7 @@ from otf.adapter.threads import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import show
-from otf.values.raised import describe, is_users, own_frames
+from otf.values.raised import describe, is_own, is_users, own_frames
 
 
 @contextmanager
@@ -77,9 +77,10 @@ def is_interruption(error: BaseException) -> bool:
 
 
 def where(error: BaseException) -> str:
-    """Return the file and the line where an error was raised."""
+    """Return the user's file and line that an error is about; the last line if the user's code has no part in it."""
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else "somewhere"
+    own = [each for each in frames if is_own(each.filename)] or frames
+    return f"{own[-1].filename}, line {own[-1].lineno}" if own else "somewhere"
 
 
 def located(error: BaseException) -> str:

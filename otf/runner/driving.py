@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+import re
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -22,7 +23,7 @@ from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import clock
 from otf.core import Session
 from otf.core.stalls import CERTAIN, STALL
-from otf.errors import ContactError, OtfError, UsageError
+from otf.errors import ContactError, ModelError, OtfError, UsageError
 from otf.runner.cpu_use import in_real_time, pressure
 from otf.runner.observing import OnSilence, observing
 from otf.runner.path import Conduct
@@ -72,7 +73,7 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
     HEARD.set(clock()())
     glance()
     observed = adopting() if bench.silence == "observed" else nullcontext()
-    with observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
+    with _placed(bench), observed, starting() as started, ThreadWatch(died.append) as watch, watch.running():
         async with (
             spent().starting(opened(bench)) as lines,
             Wire(lines, HEARD.get()) as wire,
@@ -89,6 +90,17 @@ async def drive(  # noqa: PLR0913, PLR0917 -- what a run needs, each once
             after = await conduct.listen(seconds) if seconds else []
             verdict = excused(bereaved(verdict, died), killed_for_memory() - before)
             return await _remarked(verdict, wire, after)
+
+
+@contextmanager
+def _placed(bench: Bench) -> Generator[None]:
+    """Append the line of the bench to an error that names no line of the user's code."""
+    try:
+        yield
+    except (ModelError, UsageError) as error:
+        if not re.search(r", line \d+", str(error)):
+            error.args = (f"{error}{bench.made_at}",)
+        raise
 
 
 @asynccontextmanager

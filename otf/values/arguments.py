@@ -19,6 +19,7 @@ _WORDS: Final[Mapping[Any, str]] = {
     int: "a whole number",
     float: "a number",
     bool: "True or False",
+    bytes: "bytes",
     NoneType: "None",
     Any: "a value",
     object: "a value",
@@ -71,6 +72,8 @@ def misfits(made: Callable[..., Any], given: Iterable[tuple[str, object]]) -> It
             continue
         if not fits(value, hints[name]):
             yield f"{name}={brief(value)}: {_needed(hints[name])} is needed"
+        elif hints[name] is float and not cast("float", value) >= 0:  # nor NaN
+            yield f"{name}={value}: a number of 0 or more is needed"
         elif why := _uncallable(value, hints[name]):
             yield f"{name}={brief(value)}: {why}"
 
@@ -111,15 +114,18 @@ def _each(bound: BoundArguments) -> Iterator[tuple[str, object]]:
 def _hints(made: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(made)
-    except NameError:  # a name that is there for type checkers only
+    except (NameError, TypeError):  # a name that is there for type checkers only; no function of Python's own
         return {}
 
 
 def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotation
-    """Return why a function does not take the arguments that its annotation declares; "" if it does."""
+    """Return why a function is not the one that an annotation declares; "" if it may be."""
     parts = get_args(hint)
     if get_origin(hint) is not Callable or not isinstance(parts[0], list):
         return ""
+    result = _hints(cast("Callable[..., Any]", value)).get("return")
+    if get_origin(result) is Callable and get_origin(parts[1]) is not Callable:
+        return f"write {brief(value)}(…), which returns what is needed"
     return unfit(
         value,
         *("value" if each is Any else getattr(each, "__name__", "value") for each in cast("list[object]", parts[0])),
@@ -141,9 +147,14 @@ def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation
     if isinstance(kind, type) and issubclass(kind, Mapping):
         return f"a dict ({_needed(parts[0])}: {_needed(parts[1])})" if parts else "a dict"
     name = _name(cast("object", kind))
-    parts = tuple(part for part in parts if part not in {Ellipsis, Any, object})
-    each = [part for part in parts if isinstance(kind, type) and hasattr(kind, "__iter__")]
-    return f"{_a(name)} ({' and '.join(map(_needed, each))} in it)" if len(each) == 1 else _a(name)
+    each = [part for part in parts if part not in {Ellipsis, Any, object}]
+    is_group = isinstance(kind, type) and issubclass(kind, Iterable) and len(each) == 1
+    return f"{_a(name)} of {_plural(each[0])}" if is_group else _a(name)
+
+
+def _plural(hint: Any) -> str:  # noqa: ANN401 -- an annotation
+    parts = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+    return " or ".join(f"{_needed(part).removeprefix('a ').removeprefix('an ').removesuffix('s')}s" for part in parts)
 
 
 def _name(kind: object) -> str:

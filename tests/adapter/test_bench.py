@@ -260,7 +260,7 @@ def test_each_constructor_makes_the_bench_that_its_fields_make() -> None:
 
 def test_the_constructors_know_each_field_of_a_bench() -> None:
     """Each option is a field of the same type, each field belongs to a constructor, and the docstring has them all."""
-    named = {"spec", "ports", "connect", "system"}
+    named = {"spec", "ports", "connect", "system", "made_at"}
     # what a model file does not need is not imported with the bench
     names = {each.__name__: each for each in (Barrier, Codec, Failure, Formula, Life, Limits, Line)}
     more = {**names, "Act": Act, "Event": Event, "InputMode": InputMode}
@@ -321,6 +321,12 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         ((SPEC, Words(), PORTS), {"connect": _connected}, "both ports and connect= are given; give ports={"),
         ((SPEC, Words(), {"a": "tcp://h:1"}), {}, "ports['a'] is 'tcp://h:1'; an adapter is needed, such as tcp("),
         ((SPEC, Words(), PORTS), {"outputs": ("c",)}, "outputs names the port 'c'; there are a, b"),
+        ((SPEC, Words(), PORTS), {"life": Life(inband=[("c", b"")])}, "life.inband names the port 'c'; there are a, b"),
+        (
+            (SPEC, Words(), PORTS),
+            {"life": Life(actions={"bb": {}})},
+            "life.actions names the port 'bb'; did you mean",
+        ),
         ((SPEC, Words(), {5: PORTS["a"]}), {}, "ports has the name 5; a text is needed"),
         ((SPEC, Words(), {"a": Story}), {}, "ports['a'] is Story, a class; an adapter is needed, such as tcp("),
         ((SPEC, Words(), {"a": tcp}), {}, "ports['a'] is tcp, which takes arguments: write tcp(…); it takes (url, "),

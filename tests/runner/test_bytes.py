@@ -104,7 +104,7 @@ def test_a_codec_that_forgets_to_return() -> None:
         ("p.stone", r"no bytes for the input 'p\.stone': a stone has no bytes"),
         ("p.tree", r"the codec raised for the input 'p\.tree': IndexError: beyond p\.tree"),
         ("moon", "the codec raised on the port of 'moon': IndexError: beyond moon"),
-        ("q.ping", r"the input 'q\.ping' belongs to the port 'q'; .* p$"),
+        ("q.ping", r"the input 'q\.ping' belongs to the port 'q'; .* p\n  File .*, line \d+, in on_function$"),
     ],
 )
 def test_an_input_without_bytes_or_port(inp: object, says: str) -> None:

@@ -22,6 +22,9 @@ class Long:
         return "x" * 999
 
 
+def _framings() -> Callable[[], object]: ...
+
+
 def _made(
     url: str = "",
     command: str | Sequence[str] = "",
@@ -29,9 +32,10 @@ def _made(
     framing: Callable[[], object] = list,
     measure: Callable[[bytes], int] = len,
     kind: type[Any] = int,
-    some: Iterable[bool] = (),
+    some: Iterable[bytes | int] = (),
     any_of: Callable[..., Any] = print,
     error: OSError | None = None,
+    seconds: float = 1,
 ) -> None: ...
 
 
@@ -39,14 +43,16 @@ def _made(
     ("given", "says"),
     [
         ({"url": 7}, "url=7: a text is needed"),
-        ({"command": ["x", 5]}, "command=['x', 5]: a text or a list (a text in it) is needed"),
+        ({"command": ["x", 5]}, "command=['x', 5]: a text or a list of texts is needed"),
         ({"rows": [1]}, "rows=[1]: a dict (a class: a whole number or None) or None is needed"),
         ({"framing": 5}, "framing=5: a function is needed"),
         ({"framing": len}, "framing=len: it takes (obj), not ()"),
+        ({"framing": _framings}, "framing=_framings: write _framings(…), which returns what is needed"),
+        ({"seconds": -1}, "seconds=-1: a number of 0 or more is needed"),
         ({"measure": dict}, ""),
         ({"measure": breakpoint}, ""),
         ({"kind": 5}, "kind=5: a class is needed"),
-        ({"some": 5}, "some=5: a list (True or False in it) is needed"),
+        ({"some": 5}, "some=5: a list of bytes or whole numbers is needed"),
         ({"any_of": Long()}, "any_of=a Long: a function is needed"),
         ({"error": "no"}, "error='no': an OSError or None is needed"),
         ({"unknown": 5}, ""),
@@ -67,8 +73,8 @@ def test_annotations_that_only_a_type_checker_reads() -> None:
 
 def test_a_function_with_other_arguments_is_told_with_its_line() -> None:
     """The line is that of its definition."""
-    assert unfit(_made, *"abcdefghij").startswith("it takes (url, command, rows, ")
-    assert unfit(_made, *"abcdefghij").endswith(f'test_arguments.py", line {_made.__code__.co_firstlineno}, in _made')
+    assert unfit(_made, *"abcdefghijk").startswith("it takes (url, command, rows, ")
+    assert unfit(_made, *"abcdefghijk").endswith(f'test_arguments.py", line {_made.__code__.co_firstlineno}, in _made')
 
 
 def test_a_checked_function_refuses_all_mistakes_at_once() -> None:
