@@ -19,7 +19,7 @@ from otf.adapter.serial.polled import Polled
 from otf.adapter.stream import StreamLine
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction
-from otf.errors import CodecError, UsageError
+from otf.errors import CodecError, UsageError, choose
 from otf.framing import Framing, lines
 from otf.values.arguments import checked
 
@@ -168,7 +168,7 @@ def device(url: str, **options: Any) -> Device:  # noqa: ANN401 -- the fields of
     given: dict[str, Any] = {**options, **{key: value or "true" for key, _, value in pairs}}
     known = {key: hint for key, hint in get_type_hints(Device).items() if key != "url"}
     for key in given.keys() - known.keys():
-        raise UsageError(f"{url}: a serial port has no option {key!r}; it has {', '.join(known)}")
+        raise UsageError(f"{url}: a serial port has no option {key!r}; {choose(key, known, 'it has')}")
     values = {key: _option(url, key, value, known[key]) for key, value in given.items()}
     return Device(url=name, **values)
 

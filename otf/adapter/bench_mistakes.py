@@ -28,12 +28,14 @@ KINDS: Final[Mapping[str, tuple[Any, str]]] = {
     "clients": _NAMES,
     "pids": (tuple[int, ...] | list[int], "a tuple of numbers"),
     "malformed": (float, "a share from 0 to 1"),
-    "mutants": (Mapping, "a dict of names and texts"),
+    "mutants": (Mapping[str, str], "a dict of names and texts"),
     "parameters": (Mapping, "a dict of names and values"),
     "properties": (Mapping, "a dict of names and properties"),
     "requirements": (Requirements, "a table, Requirements(…),"),
 }
 """What options have to be; a text would be taken for a tuple of its letters."""
+
+_NEEDED: Final = {*TIMES, *WORDS, *KINDS} - {"quiescence", "clients"}  # may not be None
 
 CLASSES: Final = {"life": "Life", "limits": "Limits", "barrier": "Barrier"}
 """Classes of options, by name: a model file needs none of them until it is run."""
@@ -56,7 +58,7 @@ def options_unknown(options: Mapping[str, object], fields: type[Any]) -> Iterato
 def values_refused(options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the values of options: times, words, known issues, types and functions."""
     for name, given in options.items():
-        if given is not None:
+        if given is not None or name in _NEEDED:
             yield from (f"{name}={brief(given)}: {why}" for why in _why(name, given))
     for name, refused in _PARTS.items():
         if options.get(name) is not None:
@@ -86,7 +88,7 @@ def issues_refused(issues: object) -> Iterator[str]:
     given: object = issues
     every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
     if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
-        message = f"known_issues={show(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
+        message = f"known_issues={brief(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
         yield f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)"
 
 
@@ -97,7 +99,8 @@ def _meant(name: str, possible: Sequence[str], ending: str = "") -> str:
 def spec_refused(spec: object) -> Iterator[str]:
     """Yield why a model is not a Spec; most often it is the function of one."""
     if not isinstance(spec, Spec):
-        yield f"{brief(spec)} is not a Spec; write Spec(step, initial=…, inputs=[…])"
+        what = f"{'the class ' * isinstance(spec, type)}{brief(spec)}"
+        yield f"{what} is not a Spec; write Spec(step, initial=…, inputs=[…])"
 
 
 def codec_refused(codec: object) -> Iterator[str]:

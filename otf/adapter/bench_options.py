@@ -76,7 +76,7 @@ def known_issue(issues: Iterable[KnownIssue], failure: Failure | None) -> KnownI
         except OtfError:
             raise
         except Exception as error:
-            raise blame(f"the known issue {each.says!r} raised on the failure {show(failure)}:", error) from error
+            raise blame(f"the known issue {each.says!r} raised on the failure {show(failure, 120)}:", error) from error
     return None
 
 

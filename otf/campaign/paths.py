@@ -31,7 +31,7 @@ from otf.core.pacing import Strict
 from otf.core.timer_waits import Timers
 from otf.core.undelayed import is_undelayed
 from otf.core.walk import Act, Walk, bounded, excused
-from otf.errors import USERS_OWN, ContactError, OtfError, WriteError
+from otf.errors import USERS_OWN, ContactError, OtfError, UsageError, WriteError
 from otf.runner import TraceWriter, drive
 from otf.runner.driving import Aftermath, with_all_sent
 from otf.strategy.renames import NamedRun, renaming
@@ -39,6 +39,7 @@ from otf.trace.drawn_names import without_drawn_names
 from otf.trace.events import Event, Sent
 from otf.trace.record import LARGEST, Header
 from otf.trace.verdict import Verdict
+from otf.values.arguments import brief, unfit
 from otf.values.raised import describe
 
 TURN: Final = 100  # steps of a system in this process until the event loop gets a turn
@@ -191,7 +192,8 @@ class PathRun:
         """Walk through a system in this process; the event loop gets its turns, so that interruptions arrive."""
         died = list[BaseException]()
         with ThreadWatch(died.append) as watch:
-            walk = Walk(self.oracle, bounded(watch.call(_made, make), died), keep=TURN, goes_past=self._goes_past)
+            act = bounded(watch.call(_made, make, self.bench.made_at), died)
+            walk = Walk(self.oracle, act, keep=TURN, goes_past=self._goes_past)
             verdict, recorded, turn = None, 0, 1
             while verdict is None and walk.steps < steps:
                 began = monotonic()
@@ -284,14 +286,19 @@ def _cut_verdict(session: Session, grace: float) -> Verdict:
     return replace(verdict, outcome="pass" if session.monitor.sent else "inconclusive", why=why)
 
 
-def _made(make: Callable[[], Act]) -> Act:
+def _made(make: Callable[[], Act], made_at: str) -> Act:
+    """Return the system; `made_at` is the line of its bench. Raises UsageError, or ContactError if `make` raises."""
     try:
-        return make()
+        act = make()
     except (OtfError, *USERS_OWN):
         raise
     except BaseException as error:
         message = f"the system cannot be made: {where(error)}: {describe(error)}"
         raise ContactError(message) from error
+    if why := unfit(act, "input"):
+        message = f"{brief(make)} must make a function from an input to its outputs, such as Machine().step"
+        raise UsageError(f"{message}; {why}{made_at}")
+    return act
 
 
 @contextmanager

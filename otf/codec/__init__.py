@@ -267,6 +267,10 @@ def lines(
     """
     if port and port_field:
         raise UsageError("lines: give the name of the only port, or the field that names the port, not both")
+    try:
+        "".encode(encoding)
+    except LookupError as error:
+        raise UsageError(f"lines: encoding={encoding!r}: Python has no such encoding; try utf-8") from error
     rows = tuple(_row(kind, pattern, port_field) for kind, pattern in patterns.items())
     first: dict[Layout, LineForm] = {}
     for row in rows:
@@ -281,20 +285,23 @@ def lines(
 
 
 def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> LineForm:
+    if {"\n", "\r"} & {*str(pattern)}:
+        raise UsageError(f"the pattern {pattern!r} has a line end, which the framing adds; leave it out")
     if isinstance(pattern, PortAction):
         return LineForm(kind, "", Layout(("",), ()), {}, pattern)
     if kind in PLAIN and not port_field:
         return _plain_row(kind, pattern)
     if not dataclasses.is_dataclass(kind):
-        message = f"{show(kind)} is not a dataclass; a line pattern such as {pattern!r} needs one"
+        message = f"{kind.__name__} is not a dataclass; a line pattern such as {pattern!r} needs one"
         raise UsageError(message)
     hints = get_type_hints(kind)
     names: list[str] = _FIELD.findall(pattern)
     named = [port_field] if port_field else []
     if sorted(names + named) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
         but = f" but {port_field}, which it must have," if port_field else ""
+        there = ", ".join(f"{{{item.name}}}" for item in dataclasses.fields(kind) if item.init) or "no field"
         message = f"the pattern {pattern!r} must name each field of {kind.__name__}{but} once, in braces"
-        raise UsageError(message)
+        raise UsageError(f"{message}; it has {there}")
     types = {name: _parsed(kind, name, hints[name]) for name in names}
     # split returns the texts between the fields at even indices, and their names at odd ones
     layout = Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values()))

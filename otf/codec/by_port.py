@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
 from otf.codec import Codec, PortAction
-from otf.errors import CodecError, UsageError
+from otf.errors import CodecError, UsageError, refuse
 from otf.values import show
-from otf.values.arguments import checked
+from otf.values.arguments import brief, checked
 from otf.values.text import COMPARED, ENVELOPES
 
 
@@ -112,9 +112,16 @@ def codecs(ports: Mapping[str, Codec] | None = None, **more: Codec) -> PortCodec
     by_port = {**(ports or {}), **more}
     if not by_port:
         raise UsageError(f"codecs(): no port is given: {MORE}")
+    refuse("codecs: ", _no_codecs(by_port))
     common = Counter(kind for codec in by_port.values() for kind in {*codec.types})
     alike = {port for port, codec in by_port.items() if any(common[kind] > 1 for kind in codec.types)}
     return PortCodecs(by_port, frozenset(alike))
+
+
+def _no_codecs(by_port: Mapping[str, object]) -> Iterator[str]:
+    for port, codec in by_port.items():
+        if isinstance(codec, type) or not hasattr(codec, "types"):
+            yield f"{port}={brief(codec)}: a codec is needed, such as lines(…)"
 
 
 __all__ = ["At", "PortCodecs", "codecs"]

@@ -10,8 +10,10 @@ from typing import Any, Protocol, TypeAlias
 from otf.core.memory import Symbol
 from otf.core.nodes import Node
 from otf.core.view import View
+from otf.errors import refuse
 from otf.trace.events import Seen
 from otf.trace.verdict import Failure, Verdict
+from otf.values.arguments import misfits
 from otf.values.identity import light
 
 
@@ -109,6 +111,10 @@ class Barrier:
 
     pings: Mapping[str, object]
     pong: Callable[[str, Any], bool]
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for pings that are no dict, and for a pong that is no such function."""
+        refuse("Barrier: ", misfits(Barrier, (("pings", self.pings), ("pong", self.pong))))
 
 
 @dataclass(slots=True)

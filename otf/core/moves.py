@@ -15,8 +15,9 @@ from otf.core.hypothesis import AWAKE, PLAIN, Asleep, Hypothesis, QueuedInput, m
 from otf.core.model import Model
 from otf.core.nodes import UNCONSTRAINED, Midway, Move, Node
 from otf.core.windows import SPONTANEOUS, Windows
-from otf.errors import ModelError
+from otf.errors import ModelError, refuse
 from otf.values import show
+from otf.values.arguments import misfits
 
 Relation = Literal["uioco", "any", "guess"]
 """The states by which otf judges an input: all possible ones, those that specify it, or as a guess of the state."""
@@ -44,7 +45,9 @@ class Limits:
     work: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Set the derived limits: fields rather than properties, since every search reads them."""
+        """Set the derived limits: fields rather than properties, since every search reads them. Raises UsageError."""
+        given = {name: getattr(self, name) for name in ("hypotheses", "spontaneous", "ahead")}
+        refuse("Limits: ", misfits(Limits, given.items()))
         object.__setattr__(self, "most", 5 * self.hypotheses)
         object.__setattr__(self, "work", 2 * self.most)
 

@@ -17,6 +17,7 @@ from otf.trace.events import Closed, Event, Quiet, Seen, Sent
 from otf.trace.requirements import GOAL, PROPERTY
 from otf.trace.verdict import Citation, Failure, Signature, Verdict
 from otf.values import show
+from otf.values.arguments import brief
 
 Properties = Mapping[str, Formula]
 _PROMISES: Final = {"sometimes", "within", "until", "then"}
@@ -36,7 +37,7 @@ def formulas(properties: Mapping[str, Formula | Connective]) -> Properties:
     """
     for name, whole in properties.items():
         if not isinstance(whole, Formula | Connective):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user may give anything
-            message = f"properties[{name!r}] is {show(whole)}; write always(…), never(…), within(n, …) or sometimes(…)"
+            message = f"properties[{name!r}] is {brief(whole)}; write always(…), never(…), within(n, …) or sometimes(…)"
             raise UsageError(message)
     return {name: formula(whole) for name, whole in properties.items()}
 

@@ -23,7 +23,7 @@ from otf.trace.events import Closed, Ended, Event, Guess
 from otf.trace.verdict import Failure, Verdict
 from otf.values import fresh, key, show
 from otf.values.identity import weight
-from otf.values.raised import describe, traced
+from otf.values.raised import definition, describe, traced
 
 
 class RandomNumbers(Protocol):
@@ -272,7 +272,7 @@ def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
             message = (
                 f"the system returned {show(outputs)} for the input {show(inp)}; return a list of outputs, [] for none"
             )
-            raise UsageError(message)
+            raise UsageError(message + definition(act))
         return tuple(_limited(outputs))
 
     return acting

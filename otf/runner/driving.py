@@ -32,7 +32,7 @@ from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
-from otf.values.raised import describe
+from otf.values.raised import describe, own_line
 from otf.values.text import plain
 
 Aftermath: TypeAlias = Callable[[Verdict], float]
@@ -117,7 +117,8 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except BaseException as error:
             if is_interruption(error):
                 raise
-            message = f"the bench raised while it opened its ports: {where(error)}: {describe(error)}"
+            at = f"{where(error)}: " if own_line(error) else ""
+            message = f"the bench raised while it opened its ports: {at}{describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 

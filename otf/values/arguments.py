@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
-from inspect import BoundArguments, Parameter, signature
+from inspect import BoundArguments, Parameter, isfunction, signature
 from types import NoneType, UnionType
 from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -123,7 +123,7 @@ def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotati
     parts = get_args(hint)
     if get_origin(hint) is not Callable or not isinstance(parts[0], list):
         return ""
-    result = _hints(cast("Callable[..., Any]", value)).get("return")
+    result = _hints(value).get("return") if isfunction(value) else None  # an object that can be called has no hash
     if get_origin(result) is Callable and get_origin(parts[1]) is not Callable:
         return f"write {brief(value)}(…), which returns what is needed"
     return unfit(

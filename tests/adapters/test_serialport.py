@@ -253,7 +253,7 @@ async def refusal(name: str, **options: Any) -> str:  # noqa: ANN401 -- the fiel
         ("socket://127.0.0.1:1", "cannot open socket://127.0.0.1:1: "),
         ("gopher://a", "not a serial port: 'gopher://a': invalid URL, protocol 'gopher' not known; write /dev/ttyUSB0"),
         ("", "no serial port: name one, such as /dev/ttyUSB0"),
-        ("/dev/ttyS0?baud=9600", "a serial port has no option 'baud'; it has baudrate, bytesize"),
+        ("/dev/ttyS0?baud=9600", "a serial port has no option 'baud'; did you mean baudrate? it has baudrate, bytesi"),
         ("/dev/ttyS0?baudrate=fast", "an option does not fit: baudrate=fast: Expected `int`"),
         ("/dev/ttyS0?parity=X", "an option does not fit: parity=X: it is one of N, E, O, M, S"),
         ("/dev/ttyS0?bytesize=3", "not a serial port: '/dev/ttyS0': Not a valid byte size: 3"),

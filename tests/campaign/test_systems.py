@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -182,3 +183,17 @@ def test_coverage_that_cannot_be_read(tmp_path: Path) -> None:
     assert covered.seen == 3
     with pytest.raises(UsageError, match=r"what workers cover .* 'Coffee' is not known to the bench; .* in `types`"):
         run(made(), tmp_path / "b", traces=1, covers=Coverage())
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (dict, "^dict must make a function .*; it is {}, not a function"),
+        (lambda: lambda: None, r"it takes \(\), not \(input\)\n  File .*, in <lambda>"),
+    ],
+)
+def test_no_function_of_an_input_is_a_mistake_of_the_bench(tmp_path: Path, make: Callable[[], Any], why: str) -> None:
+    """And no system that dies: the error has the line of the bench."""
+    bench = Bench.in_process(Spec(lambda state, _inp: [goto(state)], 0, ["go"]), make)
+    with pytest.raises(UsageError, match=f"{why}\n  File .*, in test_no_function"):
+        run(bench, tmp_path)

@@ -185,8 +185,8 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
     ("name", "status", "message"),
     [
         ("codec_raises", 2, "the codec raised for the input Coin(cents=10): AttributeError: cents"),
-        ("codec_has_no_bytes", 2, "the codec has no bytes for the input Coin(cents=10): no line pattern for Coin"),
-        ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`"),
+        ("codec_has_no_bytes", 2, "no line pattern for Coin(cents=10); there are patterns for Button, Coffee\n  File "),
+        ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`\n  File "),
         ("no_context", 2, "the bench raised while it opened its ports"),
         ("no_lines", 2, "the bench's connect returned 5, not a mapping from the names of its ports to lines"),
         ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),

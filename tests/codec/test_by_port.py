@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,3 +148,10 @@ def test_a_campaign_with_two_clients(tmp_path: Path) -> None:
         NonconformanceError, match=r"Get\(\) on two -> expected Value\(number=3\), seen Value\(number=4\)\n"
     ):
         run(bench(skips=3), traces=1, steps=8, seed=1, out=tmp_path / "wrong", shrink=False)
+
+
+@pytest.mark.parametrize(("codec", "brief"), [("x", "'x'"), (Get, "Get")])
+def test_what_is_no_codec_is_refused_with_its_port(codec: Any, brief: str) -> None:  # noqa: ANN401 -- no codec at all
+    """A text, or a class that nobody called."""
+    with pytest.raises(UsageError, match=rf"^codecs: line={brief}: a codec is needed, such as lines\(…\)$"):
+        codecs(line=codec)

@@ -186,13 +186,15 @@ def test_a_value_that_the_encoding_lacks_is_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "pattern", "message"),
     [
-        (Coin, "coin", "the pattern 'coin' must name each field of Coin once, in braces"),
+        (Coin, "coin", "the pattern 'coin' must name each field of Coin once, in braces; it has {cents}"),
         (Coin, "{cents} {cents}", "must name each field of Coin once"),
         (Coin, "{cents} {euros}", "must name each field of Coin once"),
         (Coin, "{cents!r}", "must name each field of Coin once"),
         (Flagged, "{on}", "Flagged.on: a line can carry int, float and str, not <class 'bool'>; write a codec"),
         (Table, "{rows}", "Table.rows: a line can carry int, float and str, not tuple[int, ...]"),
-        (bytes, "{}", "<class 'bytes'> is not a dataclass"),
+        (bytes, "{}", "bytes is not a dataclass"),
+        (Coin, "coin {cents}\n", "has a line end, which the framing adds; leave it out"),
+        (Button, "{x}", "must name each field of Button once, in braces; it has no field"),
         (int, "number", "the pattern 'number' must have the place of the int once, as {}"),
     ],
 )  # fmt: skip
@@ -201,6 +203,12 @@ def test_a_pattern_that_cannot_work_is_refused_at_once(kind: type, pattern: str,
     with pytest.raises(UsageError) as raised:
         lines({kind: pattern})
     assert message in str(raised.value)
+
+
+def test_an_unknown_encoding_is_refused_at_once() -> None:
+    """Not by the first value in a run."""
+    with pytest.raises(UsageError, match=r"^lines: encoding='utf-9': Python has no such encoding; try utf-8$"):
+        lines({Coin: "coin {cents}"}, encoding="utf-9")
 
 
 def test_two_dataclasses_with_one_pattern_are_refused() -> None:

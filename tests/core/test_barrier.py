@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from otf.core import Barrier, Model, Monitor, Oracle, Ping, Routes, Session, Timing
+from otf.core import Barrier, Limits, Model, Monitor, Oracle, Ping, Routes, Session, Timing
 from otf.core.commands import Pings
 from otf.core.pacing import Eager, Strict
+from otf.errors import UsageError
 from otf.simulate import System, TimeBounds, World, conduct
 from otf.spec import Spec, Transition, goto, on
 from otf.strategy import Script
@@ -149,3 +150,12 @@ def test_a_system_may_be_busy_with_its_last_ping(by: KnownBy, at: float, judged:
     for event in (Quiet(1.0, by=by), Sent("say A", "A", 1.0), Seen("said B", "B", at)):
         monitor.tell(event)
     assert monitor.end().outcome == judged
+
+
+def test_what_a_barrier_and_limits_refuse() -> None:
+    """Pings that are no dict and a pong that is no function; a bound that is no number."""
+    wrong: Any = "x"
+    with pytest.raises(UsageError, match=r"^Barrier: 2 mistakes\n  pings='x': a dict .*\n  pong='x': a function is"):
+        Barrier(wrong, wrong)
+    with pytest.raises(UsageError, match=r"^Limits: spontaneous='x': a whole number is needed$"):
+        Limits(spontaneous=wrong)

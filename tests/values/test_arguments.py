@@ -22,7 +22,16 @@ class Long:
         return "x" * 999
 
 
-def _framings() -> Callable[[], object]: ...
+class Unhashable(list[object]):
+    """A list that can be called."""
+
+    def __call__(self) -> object:
+        """Return the list."""
+        return self
+
+
+def _framings() -> Callable[[], object]:
+    return list
 
 
 def _made(
@@ -50,6 +59,7 @@ def _made(
         ({"framing": _framings}, "framing=_framings: write _framings(…), which returns what is needed"),
         ({"seconds": -1}, "seconds=-1: a number of 0 or more is needed"),
         ({"measure": dict}, ""),
+        ({"framing": Unhashable()}, ""),
         ({"measure": breakpoint}, ""),
         ({"kind": 5}, "kind=5: a class is needed"),
         ({"some": 5}, "some=5: a list of bytes or whole numbers is needed"),
