@@ -17,6 +17,7 @@ from otf.adapter.child import Child, Program, halted, words
 from otf.adapter.child.reading import PATIENCE, Reading
 from otf.adapter.observed_rest.place import Place
 from otf.adapter.stream import PATIENCE as UNREAD
+from otf.adapter.stream import framer_of
 from otf.adapter.waiting import Alarm, alarms
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError
@@ -254,7 +255,7 @@ async def open_process(  # noqa: PLR0913 -- the same
     an invalid command, ContactError if it cannot be started or does not get ready.
     """
     async with alarms() as alarm:
-        framer = framing()  # first: one that cannot be made must not leave a process behind
+        framer = framer_of(framing)  # first: one that cannot be made must not leave a process behind
         line = ProcessLine(Child(words(command), env, cwd, pty=pty), alarm, framer)
         try:
             if ready is not None:

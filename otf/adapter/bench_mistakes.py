@@ -108,14 +108,15 @@ def codec_refused(codec: object) -> Iterator[str]:
     if isinstance(codec, type):
         yield f"the codec {codec.__name__} is a class; write {codec.__name__}(…), which makes one"
         return
-    missing = [name for name in ("types", *CODEC) if not hasattr(codec, name)]
+    # a property that raises AttributeError is there
+    missing = [name for name in ("types", *CODEC) if not hasattr(codec, name) and name not in dir(codec)]
     if missing:
         own = [each for each in dir(codec) if not each.startswith("_")] if len(missing) < len(CODEC) else []
         hint = " ".join(filter(None, (near(each, own, 0.75) for each in missing)))
         what = f"the codec {brief(codec)} has no {', '.join(missing)}; {hint and f'{hint} '}"
         yield f"{what}use otf.lines(…), or write a class with them"
         return
-    kinds: object = getattr(codec, "types", ())
+    kinds: object = cast("Any", codec).types
     if not _are_types(kinds):
         what = "a method; write @property above it, and" if ismethod(kinds) else f"{brief(kinds)};"
         yield f"the codec's types is {what} it must be a tuple of classes, such as (Coin, Tea)"

@@ -13,18 +13,28 @@ import anyio
 from otf.adapter.line import NEVER, Arrival, Ending, LineLost, Trouble
 from otf.adapter.third_party import where
 from otf.adapter.waiting import Alarm, clock
-from otf.errors import ModelError
+from otf.errors import ModelError, UsageError
 from otf.framing import Frame, Framer, Framing
 from otf.framing.counted import Counted
 from otf.framing.frame import Cutter
+from otf.values.arguments import brief
 from otf.values.raised import describe
 
 BATCH: Final = 256
 """The most arrivals returned at a time."""
 
+_OF_FRAMER: Final = ("gap", "unfinished", "pack", "feed", "rest")  # see `Framer`
 _SHOWN: Final = 100
 _SHORT: Final = 512  # bytes: a longer chunk hardly ever comes twice, and would take much memory
 _KEPT: Final = 1024
+
+
+def framer_of(framing: Framing) -> Framer:
+    """Return a new framer. Raises UsageError if the framing makes something else."""
+    framer = framing()
+    if missing := [each for each in _OF_FRAMER if not hasattr(framer, each)]:
+        raise UsageError(f"the framing made {brief(framer)}, which is no framer: it has no {', '.join(missing)}")
+    return framer
 
 
 class Inflow:
@@ -174,7 +184,7 @@ class StreamLine:
         self._write = write
         self._alarm = alarm
         self._framing = framing
-        self._framer = framing()
+        self._framer = framer_of(framing)
         self._inflow = Inflow(self._framer, alarm)
         self._wake: Callable[[], None] = lambda: None
         self._gone = ""

@@ -35,7 +35,7 @@ from otf.adapter.threads import LoopCheck, Waitable
 from otf.core.model_calls import CURRENT, ModelCall
 from otf.errors import INCONCLUSIVE, USERS_OWN, ModelError, OtfError
 from otf.values import show
-from otf.values.raised import describe, is_own, is_users, own_frames
+from otf.values.raised import advised, describe, is_own, is_users, meant, own_frames, own_line
 
 
 @contextmanager
@@ -83,6 +83,11 @@ def where(error: BaseException) -> str:
     return f"{own[-1].filename}, line {own[-1].lineno}" if own else "somewhere"
 
 
+def at(error: BaseException) -> str:
+    """Return the user's file and line of an error to begin a text with; "" if the user's code has no part in it."""
+    return f"{where(error)}: " if own_line(error) else ""
+
+
 def located(error: BaseException) -> str:
     """Return an error as one line, with the file and the line if the user's code raised it."""
     return f"{describe(error)} ({where(error)})" if is_users(error) else describe(error)
@@ -90,12 +95,10 @@ def located(error: BaseException) -> str:
 
 def stumbled(port: str, data: bytes, error: Exception) -> str:
     """Return why bytes decide nothing: the codec raised an exception other than CodecError for them."""
-    at = f"{where(error)}: " if own_frames(error) else ""
     what = f"{data[:SHOWN].hex(' ')}{' …' * (len(data) > SHOWN)}"
-    return (
-        f"the codec raised for the bytes {what} on the port {port!r}: {at}{describe(error)}; the mistake may be the "
-        "codec's: mend it, or let `decode` raise CodecError for bytes that are not a message"
-    )
+    raised = f"the codec raised for the bytes {what} on the port {port!r}: {at(error)}{advised(error, meant(error))}"
+    advice = "mend it, or let `decode` raise CodecError for bytes that are not a message"
+    return f"{raised}{'' if raised.endswith('?') else ';'} the mistake may be the codec's: {advice}"
 
 
 def _cancelled() -> bool:

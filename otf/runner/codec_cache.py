@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from types import CoroutineType, GeneratorType
 from typing import Final
 
 from otf.adapter import Frame
@@ -52,7 +53,7 @@ class CodecCache:
             raise blame(f"the codec raised for the input {show(value)}:", error, self.codec.encode) from error
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
-        advice = "is a `return` missing?" if data is None else "use text.encode()"
+        advice = _lazy(data) or ("is a `return` missing?" if data is None else "use text.encode()")
         message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; {advice}"
         raise ModelError(message + definition(self.codec.encode))
 
@@ -64,6 +65,7 @@ class CodecCache:
         output = self.codec.decode(port, data)
         if (self._types or output is None) and not isinstance(output, self._types):
             advice = "perhaps a branch has no `return`" if output is None else f"add {type(output).__name__} to them"
+            advice = _lazy(output) or advice
             message = f"the codec's decode returned {show(output)}, not a value of its `types`: {advice}"
             raise ModelError(message + definition(self.codec.decode))
         if len(data) <= SHORT:
@@ -87,6 +89,11 @@ class CodecCache:
         except Exception as error:
             # a codec that fails proves nothing about the bytes: the mistake may be its own
             raise Undecided(stumbled(port, frame.data, error)) from error
+
+
+def _lazy(result: object) -> str:
+    wrong: dict[type, str] = {CoroutineType: "leave out `async`", GeneratorType: "write `return`, not `yield`"}
+    return wrong.get(type(result), "")
 
 
 def _raised(error: Exception) -> str:

@@ -18,7 +18,7 @@ from otf.adapter.observed_rest.owners import adopting, starting
 from otf.adapter.observed_rest.peers import are_fed, on_terminals, peers
 from otf.adapter.observed_rest.wakers import Wakers
 from otf.adapter.reset import HEARD
-from otf.adapter.third_party import is_interruption, where
+from otf.adapter.third_party import at, is_interruption, where
 from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import clock
 from otf.core import Session
@@ -32,12 +32,14 @@ from otf.runner.wire import Wire
 from otf.runner.writer import EventRecord
 from otf.trace.verdict import FailureKind, Verdict
 from otf.values import show
-from otf.values.raised import describe, own_line
+from otf.values.arguments import brief
+from otf.values.raised import describe
 from otf.values.text import plain
 
 Aftermath: TypeAlias = Callable[[Verdict], float]
 LINES: Final = 20  # of the aftermath that become remarks; its trace has all of it
 _COUNTS: Final = Path("/proc/vmstat")
+_OF_LINE: Final = ("descriptors", "arm", "send", "receive", "remarks")  # see `Line`
 _OF_A_DEATH: Final[set[FailureKind]] = {"ended", "missing", "late"}
 
 
@@ -117,8 +119,7 @@ async def opened(bench: Bench) -> AsyncGenerator[Mapping[str, Line], None]:
         except BaseException as error:
             if is_interruption(error):
                 raise
-            at = f"{where(error)}: " if own_line(error) else ""
-            message = f"the bench raised while it opened its ports: {at}{describe(error)}"
+            message = f"the bench raised while it opened its ports: {at(error)}{describe(error)}"
             raise UsageError(message) from error
         yield _checked(lines)
 
@@ -145,6 +146,9 @@ def unless_fed(verdict: Verdict, strangers: frozenset[int], waited: float) -> Ve
 
 def _checked(lines: object) -> Mapping[str, Line]:
     if isinstance(lines, Mapping):
+        for name, line in cast("Mapping[str, object]", lines).items():
+            if missing := [each for each in _OF_LINE if not hasattr(line, each)]:
+                raise UsageError(f"the port {name!r} opened {brief(line)}, no line: it has no {', '.join(missing)}")
         return cast("Mapping[str, Line]", lines)
     message = f"the bench's connect returned {show(lines)}, not a mapping from the names of its ports to lines"
     raise UsageError(message)

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from otf.adapter import Ending, Frame, LineLost
 from otf.adapter.lifecycle import Life, perform
-from otf.adapter.third_party import blaming, where
+from otf.adapter.third_party import at, blaming
 from otf.codec import Codec, PortAction
 from otf.codec.malformed import Malformed
 from otf.core import Ping, Send, Session, Wait
@@ -296,7 +296,7 @@ class Conduct:
         except OtfError:
             raise
         except Exception as error:
-            message = f"the port {port!r} raised for the input {show(value)}: {where(error)}: {describe(error)}"
+            message = f"the port {port!r} raised for the input {show(value)}: {at(error)}{describe(error)}"
             raise UsageError(message) from error
         self._lost_ports.discard(port)
         return True

@@ -131,6 +131,9 @@ def meant(error: BaseException) -> str:
     with suppress(Exception):  # dir() of a user's object runs the user's code
         name, names = _unknown(error)
         found = (meant_name if isinstance(error, NameError | ImportError) else near)(name, names)
+        if isinstance(error, ImportError) and not found:
+            public = getattr(sys.modules.get(str(error.name)), "__all__", ())
+            found = f"it has {', '.join(public)}" if public else ""
         called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
         if called and not found and (frame := _last(error)) is not None:
             found = f"it takes {_signature(called[1], frame)}"

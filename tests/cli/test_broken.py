@@ -138,6 +138,7 @@ def test_a_model_that_is_broken(folder: Path, old: str, new: str, message: str) 
 BENCHES = """
 
 from contextlib import asynccontextmanager
+from otf.adapters import process
 
 
 class Codec:
@@ -152,6 +153,11 @@ class Codec:
 @asynccontextmanager
 async def five():
     yield 5
+
+
+@asynccontextmanager
+async def half():
+    yield {"slot": 5}
 
 
 @asynccontextmanager
@@ -175,6 +181,8 @@ codec_has_no_bytes = Bench(spec, ports=bench.ports, codec=lines({Button: "button
 no_ports = Bench(spec, codec=codec)
 no_context = Bench(spec, connect=lambda: 5, codec=codec)
 no_lines = Bench(spec, connect=five, codec=codec)
+no_line = Bench(spec, connect=half, codec=codec)
+no_framer = Bench(spec, ports={"slot": process(["cat"], ready=None, framing=lambda: 5)}, codec=codec)
 connect_raises = Bench(spec, connect=raising, codec=codec)
 nobody_there = Bench(spec, connect=refusing, codec=codec)
 no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=codec)
@@ -189,7 +197,9 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("no_ports", 2, "the bench has none: give the bench `ports` or `connect`\n  File "),
         ("no_context", 2, "the bench raised while it opened its ports"),
         ("no_lines", 2, "the bench's connect returned 5, not a mapping from the names of its ports to lines"),
-        ("connect_raises", 2, "machine.py, line 78: KeyError: 'till'"),
+        ("no_line", 2, "the port 'slot' opened 5, no line: it has no descriptors, arm, send, receive, remarks\n  File"),
+        ("no_framer", 2, "the framing made 5, which is no framer: it has no gap, unfinished, pack, feed, rest"),
+        ("connect_raises", 2, "machine.py, line 84: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
         ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till (/"),
     ],

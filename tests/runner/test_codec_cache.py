@@ -115,3 +115,16 @@ def test_a_long_run_does_not_fill_the_memory() -> None:
     for _ in range(2):
         book.decode("p", b"x" * (SHORT + 1))
     assert len(codec.asked) == asked + 4
+
+
+def test_a_decode_that_yields_is_told() -> None:
+    """It gives a generator, which is not of the codec's types."""
+
+    class Lazy(Counting):
+        types = (str,)
+
+        def decode(self, port: str, data: bytes) -> object:
+            yield port, data
+
+    with pytest.raises(ModelError, match="not a value of its `types`: write `return`, not `yield`"):
+        CodecCache(Lazy()).decode("p", b"x")
