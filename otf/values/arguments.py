@@ -99,6 +99,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         refuse(f"{name}: ", misfits(function, _each(found)))
         return function(*args, **kwargs)
 
+    vars(call)["__signature__"] = signature(function)  # unlike a wrapper of the user's, it takes just that
     return call
 
 
