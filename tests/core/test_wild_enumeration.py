@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from random import Random
 
 import pytest
@@ -15,7 +17,8 @@ import pytest
 from otf.core import Limits, Model, Monitor, Oracle
 from otf.core.nodes import UNCONSTRAINED
 from otf.trace.events import Event, Quiet, Seen, Sent
-from tests.core.enumeration import ANYTHING, explained, explanations
+from otf.trace.verdict import Verdict
+from tests.core.enumeration import ANYTHING, stages
 from tests.core.random_specs import Accepting, Alternatives, Going, Machine, mutated, random_events
 from tests.core.wild_specs import turns_of, wild_machine
 
@@ -33,13 +36,45 @@ def cases(seed: int) -> Iterator[tuple[int, Machine, list[Event]]]:
         yield number, machine, mutated(random, machine, events) if random.random() < 0.5 else events
 
 
-def judged(machine: Machine, events: list[Event]) -> Monitor:
-    """Return a monitor that was told events up to the verdict."""
+@dataclass(frozen=True)
+class Case:
+    """A run, and what is said of it: when it ended as it is, and when quiescence followed."""
+
+    number: int
+    machine: Machine
+    events: list[Event]
+    verdicts: tuple[Verdict, Verdict]
+    judged: tuple[int, int]  # how many events the verdicts are on
+    states: set[object] | None  # that the monitor holds possible after quiescence, if there is no verdict
+    expected: set[str]  # those of the enumeration
+    unexplained: int  # the first event without an explanation in the enumeration
+
+
+@cache
+def judged_cases(seed: int) -> list[Case]:
+    """Return cases, each judged once."""
+    return [_judged(*case) for case in cases(seed)]
+
+
+def _judged(number: int, machine: Machine, events: list[Event]) -> Case:
     monitor = Monitor(Oracle(Model(machine.spec(), machine.routes()), limits=PATIENT))
     for event in events:
         if monitor.tell(event) is not None:
             break
-    return monitor
+    verdict, at = monitor.end(), monitor.events
+    if monitor.verdict is None:
+        monitor.tell(Quiet(0))
+    found = list(stages(machine, [*events, Quiet(0)]))
+    return Case(
+        number,
+        machine,
+        events,
+        (verdict, monitor.end()),
+        (at, monitor.events),
+        _states(monitor) if monitor.verdict is None else None,
+        {run.state for run in found[-1]},
+        next((at for at, runs in enumerate(found, 1) if not runs), 0),
+    )
 
 
 def disagreements(seed: int) -> tuple[list[str], int]:
@@ -49,17 +84,15 @@ def disagreements(seed: int) -> tuple[list[str], int]:
     enumeration, at the last output or at quiescence. It never fails earlier.
     """
     wrong, undecided = list[str](), 0
-    for number, machine, events in cases(seed):
+    for case in judged_cases(seed):
         # by quiescence all is decided
-        for told in (events, [*events, Quiet(0)]):
-            monitor = judged(machine, told)
-            verdict = monitor.end()
+        for told, verdict, at in zip((case.events, [*case.events, Quiet(0)]), case.verdicts, case.judged, strict=True):
             if verdict.outcome == "inconclusive":
-                undecided += told is events
-            elif verdict.failed and explained(machine, told[: monitor.events]):
-                wrong.append(f"{number}: false alarm at {monitor.events} of {told}")
-            elif not verdict.failed and isinstance(told[-1], Quiet) and not explained(machine, told):
-                wrong.append(f"{number}: missed in {told}")
+                undecided += told is case.events
+            elif verdict.failed and not 0 < case.unexplained <= at:
+                wrong.append(f"{case.number}: false alarm at {at} of {told}")
+            elif not verdict.failed and isinstance(told[-1], Quiet) and 0 < case.unexplained <= len(told):
+                wrong.append(f"{case.number}: missed in {told}")
     return wrong, undecided
 
 
@@ -84,12 +117,8 @@ def test_the_verdict_is_that_of_the_enumeration_on_demand(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_possible_states_are_those_of_the_enumeration(seed: int) -> None:
     """After quiescence no state is missing, and none too many: not even where orders are told apart by nothing else."""
-    for number, machine, events in cases(seed):
-        told = [*events, Quiet(0)]
-        monitor = judged(machine, told)
-        if monitor.verdict is None:
-            expected = {run.state for run in explanations(machine, told)}
-            assert _states(monitor) == expected, number
+    for case in judged_cases(seed):
+        assert case.states in (None, case.expected), case.number
 
 
 def _states(monitor: Monitor) -> set[object]:
@@ -101,14 +130,14 @@ def _states(monitor: Monitor) -> set[object]:
 def test_the_cases_are_of_all_kinds() -> None:
     """Among them many that pass and fail, with each kind of turn, and with inputs in flight on both ports."""
     found = Counter[str]()
-    for _, machine, events in cases(0):
-        turns = list(turns_of(machine))
+    for case in judged_cases(0):
+        turns = list(turns_of(case.machine))
         going = [item for turn in turns if isinstance(turn, Going) for item in turn.outputs]
         found["accept"] += any(isinstance(turn, Accepting) for turn in turns)
         found["one of"] += any(isinstance(item, Alternatives) for item in going)
         found["any order"] += any(isinstance(item, tuple) for item in going)
-        found["two ports"] += _crowded(events)
-        found[judged(machine, [*events, Quiet(0)]).end().outcome] += 1
+        found["two ports"] += _crowded(case.events)
+        found[case.verdicts[1].outcome] += 1
     assert min(found[kind] for kind in ("accept", "one of", "any order", "two ports", "pass", "fail")) >= CHUNK // 10
 
 
