@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -51,11 +52,9 @@ def addressed(bench: Bench, suts: Sequence[str] | None, where: str = "--sut ") -
     """
     ports = dict(bench.ports)
     for text in suts or ():
-        try:
+        with about(f"{where}{text}: "):
             name, url = _named(bench, text)
             ports[name] = opener(url, ports[name])
-        except UsageError as error:
-            raise UsageError(f"{where}{text}: {error}") from error
     moved = any(_kind(bench.ports[name]) == _INPROCESS != _kind(port) for name, port in ports.items())
     life = bench.life
     if life is not None and all(port is not bench.ports[name] for name, port in ports.items()):
@@ -63,6 +62,15 @@ def addressed(bench: Bench, suts: Sequence[str] | None, where: str = "--sut ") -
     changed = replace(bench, ports=ports, life=life) if suts else bench
     # a system in this process has no latency; over a wire it has some, which the user may set
     return replace(changed, quiescence=None, latency=0.002, busy=0.002) if moved and not bench.latency else changed
+
+
+@contextmanager
+def about(where: str) -> Generator[None]:
+    """Say in an error which option or file it is about."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{where}{error}") from error
 
 
 def opener(url: str, before: Opener | None = None) -> Port:

@@ -68,7 +68,8 @@ def near_file(path: Path, otherwise: str = "") -> str:
 def _executed(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py")
+        hint = "; this is a trace, which `otf show`, `replay` and `report` read" if path.suffix == ".jsonl" else ""
+        raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py{hint}")
     module = importlib.util.module_from_spec(spec)
     # dataclasses look up their module by name, and a bench may import its neighbours as a script does
     sys.modules[spec.name] = module

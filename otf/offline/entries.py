@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from otf.adapter import Bench, Port
-from otf.errors import CodecError, TraceError, UsageError
+from otf.errors import CodecError, TraceError, UsageError, choose
 from otf.framing import Frame, Framer, lines
 from otf.framing.lines import LineFraming, Prompt
 from otf.offline.logs import Noted
@@ -235,7 +235,7 @@ class Entries:
 def _chosen(bench: Bench, port: str, name: str) -> str:
     ports = tuple(bench.ports)
     if port and port not in ports:
-        raise UsageError(f"{name}: the bench has no port {show(port)}; it has {', '.join(ports)}")
+        raise UsageError(f"{name}: the bench has no port {show(port)}; {choose(port, ports, 'it has')}")
     if not port and len(ports) > 1:
         raise UsageError(f"{name}: say of which port of the bench it is: --port {'|'.join(ports)}")
     return port or "".join(ports)

@@ -158,7 +158,9 @@ class TraceReader:
         if line.get("event") != "start":
             first = show(line["event"])
             self.fail(
-                number, f"a trace begins with the event 'start', its header; this is not one, it begins with {first}"
+                number,
+                f"a trace begins with the event 'start', its header; this is not one, it begins with {first}; "
+                "`otf run` calls its traces path-0001.jsonl, …",
             )
         if line.get("format") != FORMAT:
             self.fail(number, f"the format is {show(line.get('format'))}; this version of otf reads format {FORMAT}")

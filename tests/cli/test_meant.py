@@ -88,6 +88,12 @@ def test_a_near_miss_is_named(folder: Path, line: str, says: str) -> None:
         ("learn coffee --wait -1", "'--wait': -1.0 is not in the range"),
         ("explore coffee --out a.svgz", "--out a.svgz: the format svgz: did you mean svg? choose one of text, "),
         ("run mine.toml", "there is no key benhc; did you mean bench? the keys are"),
+        ("run runs/path-0001.jsonl", "this is a trace, which `otf show`, `replay` and `report` read"),
+        ("learn --sut tcp:/a:1 --alphabet mine.toml", "--sut tcp:/a:1: not an address: 'tcp:/a:1'; write tcp://HOST"),
+        (
+            "replay mine.toml --bench coffee --format text --port lien",
+            "the bench has no port 'lien'; did you mean line? it has line",
+        ),
         ("--log debg list", "--log debg: did you mean debug? The levels are debug, info, warning, error; "),
         ("help ModelEror", "did you mean ModelError?"),
         ("run coffee --set fault=fre", "did you mean free?"),

@@ -123,17 +123,19 @@ def text_bench(
     """
     from otf import framing as framings
     from otf.adapter import Bench
-    from otf.cli.sut_addresses import port_at
+    from otf.cli.sut_addresses import about, port_at
 
     stream = url.partition(":")[0] not in DATAGRAMS
     cut = framing or (framings.lines(b"\r\n" if end == "\r\n" else b"\n", sent=b"") if stream else None)
     if registers and cut is None:
         raise UsageError(f"--register: {url} has datagrams; registers are for a stream of messages")
     if registers and cut is not None:
-        cut = framings.registers(cut, {name: pattern.encode("latin-1") for name, pattern in registers.items()})
+        with about("--"):
+            cut = framings.registers(cut, {name: pattern.encode("latin-1") for name, pattern in registers.items()})
     codec = Texts(end if stream and framing is None else "")
     name = "".join(each if each.isalnum() else "_" for each in url.partition("://")[2] or url).strip("_")
-    ports = {PORT: port_at(url, cut)}
+    with about(f"--sut {url}: "):
+        ports = {PORT: port_at(url, cut)}
     return Bench.on_ports(spec, codec, ports, name=name, quiescence=quiescence, life=_life(codec, url, start, reset))
 
 
