@@ -1,6 +1,6 @@
 """Systems of the kinds in docs/howto-first-minutes.md, right and wrong: `python devices.py KIND PORT [broken]`.
 
-They are programs of their own and know nothing of otf. Only the watchdog has timers; the others are seen to rest.
+They are programs of their own and know nothing of otf. The watchdog and the vault have timers, the others rest.
 """
 
 from __future__ import annotations
@@ -192,6 +192,28 @@ def chatting(connection: socket.socket) -> None:
         GUESTS.remove(connection)
 
 
+def guarding(connection: socket.socket) -> None:
+    """Ask for a log-in, which ends after a second without a line. The wrong server tells its quota to anybody."""
+    known, data = False, b""
+    with connection:
+        while True:
+            connection.settimeout(1.0 if known else None)
+            try:
+                data += (got := connection.recv(1024))
+            except TimeoutError:
+                known = False
+                connection.sendall(b"expired\n")
+                continue
+            if not got:
+                return
+            *lines, data = data.split(b"\n")
+            for line in lines:
+                asks, was = {b"quota": b"quota 5", b"logout": b"bye"}.get(line), known
+                known = line == b"login ann secret" or (known and line == b"quota")
+                answer = asks if asks and (was or (BROKEN and line == b"quota")) else b"denied"
+                connection.sendall((b"welcome" if line.endswith(b" secret") else answer) + b"\n")
+
+
 def storing(connection: socket.socket) -> None:
     """Keep one value. The wrong store forgets it."""
     value = b"none"
@@ -233,6 +255,7 @@ SYSTEMS: dict[str, Callable[[int], None]] = {
     "lock": lambda port: by_udp(port, lock()),
     "watchdog": watched,
     "chat": lambda port: by_tcp(port, chatting),
+    "vault": lambda port: by_tcp(port, guarding),
     "node": by_can,
     "calc": as_child,
     "shop": lambda port: ThreadingHTTPServer((HOST, port), Shop).serve_forever(),

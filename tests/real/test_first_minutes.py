@@ -30,6 +30,7 @@ SYSTEMS = {
     "A binary protocol over UDP": ("meter", ":7000"),
     "A binary UDP server with three clients": ("lock", "./lock --port 7000"),
     "A TCP text server with two clients": ("chat", ":7000"),
+    "A TCP text server with a log-in and a timer": ("vault", ":7000"),
     "A CAN node": ("node", "can://socketcan/can0"),
     "A SCPI instrument": ("supply", ":5025"),
     "A child process with JSON lines": ("calc", "exec:./calc"),
@@ -140,6 +141,7 @@ SLOW = (
     "An HTTP API with two clients",
     "A line console on a serial port",
     "A TCP text server with two clients",
+    "A TCP text server with a log-in and a timer",
 )
 KINDS = [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in SYSTEMS]
 
