@@ -45,7 +45,7 @@ def bench(*, engine: str = "", size: int = 4, also: str = "") -> Bench:
 
     `engine` is the command line of the Go engine (default: GNU Go at its lowest level). `size` is the number of points
     along each side of the board. `also` adds commands with wrong arguments: `boardsize`, `komi`, `vertex`, `color` or
-    `many`.
+    `many`. Raises UsageError for a size that the protocol does not have.
 
     >>> bench(size=3).name
     'gtp'

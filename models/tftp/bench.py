@@ -63,7 +63,8 @@ def bench(*, server: str = "atftpd", timeout: float = 0.0, also: str = "") -> Be
     """Return the bench of a TFTP server: atftpd, hpa, or your own (a command with {host}, {port} and {folder}).
 
     If `server` is a command line, `timeout` is the number of seconds after which the server repeats a block that was
-    not acknowledged. `also` adds inputs that the bench leaves out by default: `duplicate`, `first` or `repeat`.
+    not acknowledged. `also` adds inputs that the bench leaves out by default: `duplicate`, `first` or `repeat`. Raises
+    UsageError for a command line without a `timeout`, and for another word in `also`.
 
     >>> bench().name
     'tftp'

@@ -225,6 +225,8 @@ def until(stop: bytes) -> Extent:
 def extent_of(extent: int | Number | Extent) -> Extent:
     """Return the extent of a field, given a fixed length, the format of a length before the field, or an extent.
 
+    Raises UsageError for a length below 1, and for the format of a length with a sign.
+
     >>> extent_of(4).size, extent_of(u8).prefix == u8, extent_of(rest) is rest
     (4, True, True)
     """

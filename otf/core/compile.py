@@ -40,7 +40,7 @@ class Routes:
         return "" if self.port is None or isinstance(value, Elapse) else self.port(value)
 
     def of(self, value: object) -> str:
-        """Return the port of an output; if the bench has a single port, return that port."""
+        """Return the port of an output; of a bench with a single port, that port. Raises ModelError if none fits."""
         self.check_type(value, type(message_of(value)))
         if self.misfit is not None and (why := self.misfit(message_of(value))):
             message = f"the model expects {show(value)}, which the codec never decodes: {why}; correct the model"

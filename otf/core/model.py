@@ -72,7 +72,7 @@ class Model:
         return tuple(self._nodes.values())
 
     def node(self, state: object) -> Node:
-        """Return the node of a state of the model."""
+        """Return the node of a state of the model. Raises ModelError for a state that cannot be compared."""
         try:
             name = key(state)
         except Exception as error:
@@ -102,7 +102,7 @@ class Model:
         return node.place
 
     def symbol(self, value: object) -> Symbol:
-        """Return the `Symbol` of an input or an output; equal values have one symbol."""
+        """Return the `Symbol` of an input or an output; equal values have one symbol. Raises ModelError."""
         same = self._same.get(id(value))
         if same is not None:
             return same[1]
