@@ -21,8 +21,7 @@ from otf.adapter.opening import opened
 from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError, refuse
-from otf.spec import Elapse, Requirements, Spec, total
-from otf.spec.times import at_speed
+from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.values import show
 from otf.values.raised import blame, own_call
 

@@ -7,9 +7,9 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from itertools import pairwise
 
 from otf import supervisor
+from otf.cli.asked_format import asks_json
 from otf.cli.signals import SIGNALS
 
 
@@ -41,11 +41,6 @@ def _leave(status: int) -> None:
         return
     atexit._run_exitfuncs()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- as multiprocessing does before it leaves
     os._exit(status)
-
-
-def asks_json(arguments: Sequence[str]) -> bool:
-    """Return whether a command line asks for one JSON document."""
-    return not {"--json", "--format=json"}.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
 def called(arguments: Sequence[str]) -> int:

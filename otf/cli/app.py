@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from otf.cli import asks_json
+from otf.cli.asked_format import asks_json
 from otf.cli.catalogue import COMMANDS as ADDED
 from otf.cli.catalogue import VARIABLE, function_of, installed, prepare_completion
 from otf.cli.command import guarded, worker

@@ -11,8 +11,7 @@ from otf.core.model import Model
 from otf.core.monitor import Monitor
 from otf.core.oracle import Oracle
 from otf.core.timing import Timing
-from otf.spec import Elapse
-from otf.spec.times import with_times
+from otf.spec import Elapse, with_times
 from otf.trace.events import Event, Guess, Quiet, Stalled
 
 MOST: Final = 20_000  # events, each of 0.1 to 0.2 ms: this is asked while a campaign waits

@@ -6,12 +6,12 @@ import hashlib
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
-from otf.errors import refuse
+from otf.errors import UsageError, refuse
 from otf.spec.checks import (
     arguments_refused,
     incomparable,
@@ -23,7 +23,6 @@ from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.places import unknown_counters
 from otf.spec.redrawing import Within
 from otf.spec.requirements import Requirement, Requirements
-from otf.spec.times import drifting
 from otf.spec.transition import (
     Completed,
     TimerAction,
@@ -278,6 +277,69 @@ def _text(function: object, module: ModuleType | None) -> str:
             return inspect.getsource(module)
     # typed at a prompt, or built in: only its name is known
     return getattr(function, "__qualname__", "")
+
+
+def at_speed(spec: Spec[State, Input], speed: float) -> Spec[State, Input]:
+    """Return a spec for a system whose clocks run `speed` times as fast: `at_speed` divides all times by `speed`.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
+    >>> list(at_speed(lamp, 50).step(False, "on"))
+    [Transition(state=True, outputs=('on',), within=(0.02, 0.06))]
+    """
+    return spec if speed == 1 else with_times(spec, lambda lo, hi: (lo / speed, hi / speed))
+
+
+@checked
+def drifting(spec: Spec[State, Input], drift: float) -> Spec[State, Input]:
+    """Return a spec with wider time windows, for a system whose clock is wrong by up to `drift` (100e-6 is 100 ppm).
+
+    The times of the given spec are times of the system's clock, which may run faster or slower than the clock of otf.
+    `drifting` raises UsageError unless `drift` is at least 0 and below 1.
+
+    >>> lamp = Spec(lambda on, inp: [Transition(True, ("on",), within=(1.0, 3.0))], False, ["on"])
+    >>> list(drifting(lamp, 0.5).step(False, "on"))
+    [Transition(state=True, outputs=('on',), within=(0.5, 4.5))]
+    """
+    if not 0 <= drift < 1:
+        raise UsageError(f"drifting(…, {drift!r}): a share from 0 to 1 is needed: 100e-6 for 100 ppm")
+    return with_times(spec, lambda lo, hi: (lo * (1 - drift), hi * (1 + drift)))
+
+
+Retime = Callable[[float, float], tuple[float, float]]
+
+
+def with_times(spec: Spec[State, Input], retime: Retime) -> Spec[State, Input]:
+    """Return a copy of a spec in which `retime` has replaced the bounds of each time window and timer."""
+
+    def step(state: State, inp: Input) -> Iterable[Transition[State] | Accept]:
+        return _ways(spec.step(state, inp), retime)
+
+    def emits(state: State) -> Iterable[Transition[State] | Accept]:
+        return () if spec.emits is None else _ways(spec.emits(state), retime)
+
+    made = spec.remade(step, spec.initial, spec.inputs, emits if spec.emits else None, spec.partial)
+    object.__setattr__(made, "timers", tuple(_timer(each, retime) for each in spec.timers))
+    return made
+
+
+def _ways(yields: Iterable[Any], retime: Retime) -> Iterable[Any]:
+    # the oracle reports anything that is not a list or not a transition, with its place
+    listed = isinstance(yields, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance] -- of the user
+    return (_way(each, retime) for each in yields) if listed else yields
+
+
+def _way(way: Any, retime: Retime) -> Any:  # noqa: ANN401 -- whatever a model yields
+    if not isinstance(way, (Transition, Accept)):
+        return way
+    within = None if way.within is None else retime(*way.within)
+    return replace(cast("Any", way), within=within, timers=tuple(_timer(each, retime) for each in way.timers))
+
+
+def _timer(action: TimerAction, retime: Retime) -> TimerAction:
+    if not isinstance(action, TimerStart):
+        return action
+    lo, hi = retime(action.lo, action.hi)
+    return replace(action, lo=lo, hi=hi)
 
 
 __all__ = [

@@ -8,19 +8,18 @@ advance by one or restart with such outputs; inputs can only reset them, and no 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from otf.errors import near
 from otf.spec.transition import Transition
 from otf.values import key
 
-if TYPE_CHECKING:
-    from otf.spec import Emits, Spec
-
+_Emits: TypeAlias = Callable[[Any], Iterable[Any]]
+_Spec: TypeAlias = Any  # a Spec, whose module imports this one
 FieldPath: TypeAlias = tuple[str, ...]
 """The field names and tuple indices that lead to a part of a state; () is the state itself."""
 
@@ -54,7 +53,7 @@ class Uncounted:
         return key(self.of(state))
 
 
-def places(spec: Spec[Any, Any]) -> Uncounted:
+def places(spec: _Spec) -> Uncounted:
     """Return the states of a spec without the counters that it names, or that otf recognises.
 
     >>> from otf.spec import Spec, goto
@@ -74,7 +73,7 @@ def places(spec: Spec[Any, Any]) -> Uncounted:
     return Uncounted()
 
 
-def unknown_counters(spec: Spec[Any, Any]) -> Iterator[str]:
+def unknown_counters(spec: _Spec) -> Iterator[str]:
     """Yield the names of counters that no state of a spec has, each with those that there are.
 
     Other types of state may have other fields, so a name counts as unknown only if it is nearly one that is there, or
@@ -105,7 +104,7 @@ def _has(state: object, name: str) -> bool:
     return True
 
 
-def _first_states(spec: Spec[Any, Any]) -> tuple[list[object], bool]:
+def _first_states(spec: _Spec) -> tuple[list[object], bool]:
     """Return the first states that inputs and spontaneous outputs reach, and whether these are all."""
     found, met = [spec.initial], {key(spec.initial)}
     complete = True
@@ -124,12 +123,12 @@ def _path(name: str) -> FieldPath:
     return tuple(name.split(".")) if name else ()
 
 
-def _without(spec: Spec[Any, Any], paths: Iterable[FieldPath]) -> Uncounted:
+def _without(spec: _Spec, paths: Iterable[FieldPath]) -> Uncounted:
     numbers = _numbers(spec.initial)
     return Uncounted({path: numbers.get(path, 0) for path in paths})
 
 
-def _alike(spec: Spec[Any, Any], emits: Emits[Any], found: Uncounted) -> bool:
+def _alike(spec: _Spec, emits: _Emits, found: Uncounted) -> bool:
     """Return whether inputs lead from states that differ only in counters to states that differ only in counters."""
     lead = dict[Hashable, Hashable]()
     for state, _ in _walk(emits, spec.initial) if found.counters else ():
@@ -140,7 +139,7 @@ def _alike(spec: Spec[Any, Any], emits: Emits[Any], found: Uncounted) -> bool:
     return True
 
 
-def _counted(spec: Spec[Any, Any], emits: Emits[Any]) -> tuple[FieldPath, ...]:
+def _counted(spec: _Spec, emits: _Emits) -> tuple[FieldPath, ...]:
     initial, numbers = _numbers(spec.initial), defaultdict[FieldPath, set[int]](set)
     others, walked = set[FieldPath](), list[object]()
     for begin in [spec.initial, *_after_inputs(spec, spec.initial, _STARTS)]:
@@ -156,7 +155,7 @@ def _counted(spec: Spec[Any, Any], emits: Emits[Any]) -> tuple[FieldPath, ...]:
     return tuple(path for path in numbers if path not in others and len(numbers[path]) >= _FEW)
 
 
-def _walk(emits: Emits[Any], state: object) -> Iterator[tuple[object, object]]:
+def _walk(emits: _Emits, state: object) -> Iterator[tuple[object, object]]:
     for turn in range(_STEPS):
         ways = _states(islice(emits(state), _FEW))
         yield from ((state, then) for then in ways)
@@ -166,7 +165,7 @@ def _walk(emits: Emits[Any], state: object) -> Iterator[tuple[object, object]]:
         state = ways[turn % len(ways)]
 
 
-def _after_inputs(spec: Spec[Any, Any], state: object, most: int) -> list[object]:
+def _after_inputs(spec: _Spec, state: object, most: int) -> list[object]:
     return [then for inp in islice(spec.inputs(state), most) for then in _states(spec.step(state, inp))]
 
 

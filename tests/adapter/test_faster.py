@@ -22,8 +22,7 @@ from otf.campaign.speed import check_speed, greatest_speed
 from otf.cli.benches import load
 from otf.codec import lines
 from otf.errors import UsageError
-from otf.spec import Accept, Spec, Transition, goto, start, stop
-from otf.spec.times import at_speed
+from otf.spec import Accept, Spec, Transition, at_speed, goto, start, stop
 from tests.real.needs import needs
 
 

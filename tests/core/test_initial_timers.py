@@ -15,7 +15,7 @@ from otf.explore.expiring import expiring
 from otf.mutation import bench_of, mutate
 from otf.simulate import Mutation, faulty
 from otf.spec import Spec, TimerStart, Transition, goto, restrict, start, stop, total
-from otf.spec.times import at_speed as faster
+from otf.spec import at_speed as faster
 from otf.trace.events import Seen, Sent
 from tests.core.timed import PACINGS, driven, judged
 

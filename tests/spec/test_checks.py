@@ -103,9 +103,9 @@ api: Any = spec_module  # called with wrong types, on purpose
         (lambda: api.Accept(5), "Accept(then=5): a function is needed"),
         (lambda: api.Accept(list, until="x"), "Accept(until='x'): give the number of outputs, or a function of them"),
         (lambda: api.drifting(step, 0.1), "drifting: spec=step: a Spec is needed"),
-        (lambda: api.drifting(api.Spec(step, 0, ["a"]), "1"), "drifting(…, '1'): a share from 0 to 1 is needed"),
+        (lambda: api.drifting(api.Spec(step, 0, ["a"]), "1"), "drifting: drift='1': a number is needed"),
         (lambda: api.Requirement(5, "MUST", "x"), "Requirement: id=5: a text is needed"),
-        (lambda: api.Requirements(["R1"]), "Requirements: requirements=['R1']: a list (a Requirement in it) is needed"),
+        (lambda: api.Requirements(["R1"]), "Requirements: requirements=['R1']: a list of Requirements is needed"),
         (lambda: api.Where("x"), "Where('x'): a function is needed, such as lambda output: output > 0"),
     ],
 )
