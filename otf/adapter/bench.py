@@ -16,14 +16,23 @@ from otf.adapter.bench_mistakes import (
     system_refused,
     values_refused,
 )
-from otf.adapter.bench_options import Connect, KnownIssue, Opener, PortOptions, ProcessOptions, Silence, known_issue
-from otf.adapter.opening import opened
+from otf.adapter.bench_options import (
+    Connect,
+    KnownIssue,
+    Opener,
+    PortOptions,
+    ProcessOptions,
+    Silence,
+    known_issue,
+    opened,
+)
 from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
 from otf.errors import ModelError, OtfError, UsageError, refuse
 from otf.spec import Elapse, Requirements, Spec, at_speed, total
 from otf.values import show
-from otf.values.raised import blame, own_call
+from otf.values.arguments import own_call
+from otf.values.raised import blame
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from inspect import BoundArguments, Parameter, isfunction, signature
-from types import NoneType, UnionType
+from types import FrameType, NoneType, UnionType
 from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from otf.errors import refuse
 from otf.values.classes import fits, is_class
-from otf.values.raised import definition
+from otf.values.raised import ENGINE, LIBRARIES, MODELS, definition
 from otf.values.text import show
 
 SHORT: Final = 80  # characters of a value in an error: of a longer one, its type says more
@@ -38,6 +39,18 @@ def brief(value: object) -> str:
     name = getattr(value, "__name__", None)
     text = name if callable(value) and isinstance(name, str) else show(value)
     return text if len(text) <= SHORT and " at 0x" not in text else _a(type(value).__name__)
+
+
+def own_call() -> str:
+    """Return the line of the user's code that is calling otf now, to append to an error; "" if otf calls itself."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no cheaper way
+    while frame is not None:
+        code, file = frame.f_code, frame.f_code.co_filename
+        # the same as `is_own`; each run comes here
+        if not LIBRARIES.match(file) and (not file.startswith(ENGINE) or file.startswith(MODELS)):
+            return f'\n  File "{file}", line {frame.f_lineno}, in {code.co_name}'
+        frame = frame.f_back
+    return ""
 
 
 def unfit(function: object, *names: str) -> str:

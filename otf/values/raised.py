@@ -229,13 +229,5 @@ def is_own(file: str) -> bool:
     return _is_own(file) and not LIBRARIES.match(file)
 
 
-def own_call() -> str:
-    """Return the line of the user's code that is calling otf now, to append to an error; "" if otf calls itself."""
-    frame: FrameType | None = sys._getframe()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] -- Python offers no cheaper way
-    while frame is not None and not is_own(frame.f_code.co_filename):
-        frame = frame.f_back
-    return f'\n  File "{frame.f_code.co_filename}", line {frame.f_lineno}, in {frame.f_code.co_name}' if frame else ""
-
-
 def _is_own(file: str) -> bool:
     return not file.startswith(ENGINE) or file.startswith(MODELS)
