@@ -17,10 +17,11 @@ from _thread import start_new_thread
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from importlib.machinery import SourceFileLoader
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, NoReturn
 
 from otf.cli.output import warn
 from otf.cli.unknown_names import further
@@ -65,9 +66,18 @@ def near_file(path: Path, otherwise: str = "") -> str:
     return otherwise
 
 
+class AsWritten(SourceFileLoader):
+    """Compiles a file each time. Python takes the bytecode of a file that has the same size and second for current."""
+
+    def path_stats(self, path: str) -> NoReturn:
+        """Tell Python that no bytecode belongs to the file."""
+        raise OSError(path)
+
+
 def _executed(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"{PREFIX}{path.stem}", path)
-    if spec is None or spec.loader is None:
+    name = f"{PREFIX}{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=AsWritten(name, str(path)))
+    if path.suffix != ".py" or spec is None or spec.loader is None:
         hint = "; this is a trace, which `otf show`, `replay` and `report` read" if path.suffix == ".jsonl" else ""
         raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py{hint}")
     module = importlib.util.module_from_spec(spec)

@@ -82,7 +82,6 @@ def rewrite(trace: Path, lines: list[dict[str, Any]]) -> Path:
 MACHINE = '''"""A coffee machine in this process."""
 
 from dataclasses import dataclass
-from itertools import count
 
 from otf import Bench, Spec, goto, lines, trace_may_set
 from otf.adapters import inprocess

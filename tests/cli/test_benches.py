@@ -1,11 +1,14 @@
 """Which bench a name means, its parameters, and the errors."""
 
+import os
+import py_compile
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from otf.cli.user_code import from_file
 from tests.cli.command import failed, machine, otf
 
 FEW = ("--traces", 1, "--steps", 5, "--seed", 1, "--out", "out")
@@ -81,6 +84,16 @@ def test_a_bench_is_named_by_its_file_or_its_module(folder: Path, reference: str
     machine(folder)
     machine(folder, name="shop/machine.py")
     assert otf("run", reference, *FEW).out.startswith("PASS")
+
+
+def test_a_bench_is_run_as_it_is_written(folder: Path) -> None:
+    """An edit within the same second that keeps the file's size is not missed for bytecode of the version before."""
+    file = machine(folder)
+    for count in (1, 2):
+        file.write_text(f"number = {count}\n", encoding="utf-8")
+        os.utime(file, ns=(count, count))
+        assert from_file(file).number == count
+        py_compile.compile(str(file))
 
 
 def test_a_path_may_hold_a_colon(folder: Path) -> None:
