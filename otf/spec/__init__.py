@@ -20,7 +20,6 @@ from otf.spec.checks import (
 )
 from otf.spec.offering import Always, Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
-from otf.spec.places import unknown_counters
 from otf.spec.redrawing import Within
 from otf.spec.requirements import Requirement, Requirements
 from otf.spec.transition import (
@@ -153,7 +152,11 @@ class Spec(Generic[State, Input]):
         put(self, "timers", initial_timers(timers))
         put(self, "counters", None if counters is None else tuple(counters))
         listed = offered.inputs if isinstance(offered, Always) else ()
-        refuse("Spec(step, …): ", incomparable("value", listed), unknown_counters(self))
+        refuse("Spec(step, …): ", incomparable("value", listed))
+        if counters:
+            from otf.spec.places import unknown_counters  # most models name none
+
+            refuse("Spec(step, …): ", unknown_counters(self))
 
     def bounded(self, values: Values) -> Spec[State, Input]:
         """Return a spec whose inputs are all values of the type that `step` declares for its input.

@@ -220,10 +220,10 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
     [
         ("needs", "machine.py:needs: the parameter port has no default: set it with --set port=…"),
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
-        ("raises", "line 79: RuntimeError: no cups"),
-        ("leaves", "line 83: it ended the program (exit 3)"),
+        ("raises", "line 78: RuntimeError: no cups"),
+        ("leaves", "line 82: it ended the program (exit 3)"),
         ("other", "machine.py:other: other() returned int, not a Bench"),
-        ("written_with_a_mistake", "line 95: the pattern 'coin' must name each field of Coin once, in braces"),
+        ("written_with_a_mistake", "line 94: the pattern 'coin' must name each field of Coin once, in braces"),
     ],
 )
 def test_a_factory_that_makes_no_bench(folder: Path, name: str, message: str) -> None:
