@@ -12,13 +12,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeGuard, TypeVar, cast
 
 from otf.errors import UsageError, refuse
-from otf.spec.checks import (
+from otf.spec.offering import (
+    Always,
+    Elapse,
+    Idle,
+    Offering,
     arguments_refused,
     incomparable,
     kind_refused,
+    offering,
     options_refused,
 )
-from otf.spec.offering import Always, Elapse, Idle, Offering, offering
 from otf.spec.outputs import Accept, AnyOrder, On, OneOf, Where, on
 from otf.spec.redrawing import Within
 from otf.spec.requirements import Requirement, Requirements
