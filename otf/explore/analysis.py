@@ -21,6 +21,7 @@ from otf.explore.refine import blocks
 from otf.spec import Spec
 from otf.spec.transition import RequirementIds
 from otf.values import as_text, show
+from otf.values.arguments import checked
 from otf.values.raised import own_frames
 
 SEARCHED: Final = 1_000  # states to search for the actions of a scenario
@@ -34,6 +35,7 @@ INSIDE: Final = ("depth", "states")
 STEPS: Final = ("depth",)  # the bound within which laws about all transitions of a state are proven
 
 
+@checked
 def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req: RequirementIds = ()) -> Finding:
     """Check that `holds(state)` is true in every state of a model.
 
@@ -50,6 +52,7 @@ def safety(graph: Graph, holds: Callable[[Any], object], law: str = "safe", req:
     return upheld(graph, law, ignores=INSIDE).citing(req)
 
 
+@checked
 def transitions(
     graph: Graph, holds: Callable[..., object], law: str = "invariant", req: RequirementIds = ()
 ) -> Finding:
@@ -71,6 +74,7 @@ def transitions(
     return upheld(graph, law, ignores=INSIDE).citing(req)
 
 
+@checked
 def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
     """Return the numbers of the states in which `holds(state)` is false.
 
@@ -81,6 +85,7 @@ def unsafe(graph: Graph, holds: Callable[[Any], object]) -> set[int]:
     return {number for number, value in enumerate(graph.values) if not _asked("safe", holds, value)}
 
 
+@checked
 def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[int]:
     """Return the numbers of all states from which no accepting state can be reached.
 
@@ -102,6 +107,7 @@ def dead(graph: Graph, accepting: Callable[[Any], object] | None = None) -> set[
     return set(range(len(graph.values))) - reaching(((arc.source, arc.target) for arc in graph.arcs()), goals)
 
 
+@checked
 def liveness(
     graph: Graph, accepting: Callable[[Any], object] | None = None, law: str = "live", req: RequirementIds = ()
 ) -> Finding:
@@ -121,6 +127,7 @@ def liveness(
     return upheld(graph, law).citing(req)
 
 
+@checked
 def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable", req: RequirementIds = ()) -> Finding:
     """Check that the model can reach a state in which `goal(state)` is true; the finding's `way` lists the steps.
 
@@ -141,6 +148,7 @@ def reachable(graph: Graph, goal: Callable[[Any], object], law: str = "reachable
     return Finding(law, LawVerdict.UNDECIDED, f"{none}; bounds cut others off").citing(req)
 
 
+@checked
 def general(graph: Graph) -> list[Finding]:
     """Check the laws in `GENERAL`, which make sense for any model.
 
@@ -157,6 +165,7 @@ def general(graph: Graph) -> list[Finding]:
     ]
 
 
+@checked
 def minimal(graph: Graph, law: str = "minimal") -> Finding:
     """Check that for any two states of a model some sequence of inputs leads to different outputs.
 
@@ -214,6 +223,7 @@ def _asked(law: str, holds: Callable[..., object], *arguments: object) -> bool:
         raise ModelError(message + own_frames(error, holds)) from error
 
 
+@checked
 def allows(
     spec: Spec[Any, Any],
     script: Any,  # noqa: ANN401 -- any notation
@@ -238,6 +248,7 @@ def allows(
     return reachable(graph, graph.accepting, law, req)
 
 
+@checked
 def forbids(
     spec: Spec[Any, Any],
     script: Any,  # noqa: ANN401 -- any notation
@@ -257,6 +268,7 @@ def forbids(
     return Finding(law, LawVerdict.REFUTED if found else LawVerdict.PROVEN, found.says, found.way).citing(req)
 
 
+@checked
 def known(spec: Spec[Any, Any], script: Any) -> Scenario:  # noqa: ANN401 -- any notation
     """Return the given scenario. Raises UsageError if the scenario names an action that the model does not have.
 

@@ -27,6 +27,7 @@ from otf.spec import Accept, AnyOrder, On, Spec, Transition
 from otf.spec.outputs import vague
 from otf.trace.events import Event, Quiet, Seen
 from otf.values import show
+from otf.values.arguments import checked
 
 LIMIT: Final = 10_000
 """The most pairs that are compared: a state, and the states that the monitor considers possible.
@@ -61,6 +62,7 @@ class _Pair(NamedTuple):
         return tuple(steps[::-1])
 
 
+@checked
 def conforms(
     system: Spec[Any, Any],
     spec: Spec[Any, Any],
@@ -198,6 +200,7 @@ _Label: TypeAlias = tuple[Hashable, Hashable]  # of an input and of outputs
 _After: TypeAlias = dict[_Label, tuple[_Set, TakenStep]]
 
 
+@checked
 def equivalent(one: Spec[Any, Any] | Graph, other: Spec[Any, Any] | Graph) -> Finding:
     """Check that after any trace, two finite models specify the same inputs and allow the same outputs.
 

@@ -11,6 +11,7 @@ from otf.errors import UsageError
 from otf.explore.finding import taken
 from otf.explore.graph import OPEN, SPONTANEOUS, Graph
 from otf.values import show
+from otf.values.arguments import checked
 
 MOST: Final = 100  # kinds of differences
 PAIRS: Final = 200_000  # pairs of sets of states
@@ -75,6 +76,7 @@ class Differences:
         return bool(self.found or self.only_one or self.only_other)
 
 
+@checked
 def differences(one: Graph, other: Graph) -> Differences:
     """Return the inputs that two models answer differently. Raises UsageError if outputs decide a next state.
 

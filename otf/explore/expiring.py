@@ -25,6 +25,7 @@ from otf.spec.transition import BoundStart
 from otf.temporal import Formula, PropertyStep, Residue
 from otf.trace.result import counted
 from otf.values import show
+from otf.values.arguments import checked
 
 LOST: Final = "no lost timer"
 UNKNOWN: Final = "no unknown timer"
@@ -173,6 +174,7 @@ def _both(one: Interval, other: Interval) -> Interval:
     return one if lo >= one[0] - ROUNDING and hi <= one[1] + ROUNDING else (lo, hi)
 
 
+@checked
 def expiring(spec: Spec[Any, Any], limit: int = LIMIT) -> list[Finding]:
     """Check that each timer has a transition wherever it may expire, and that each timer in an `after` is started.
 
@@ -233,6 +235,7 @@ class _Pair(NamedTuple):
     arc: Arc | None = None
 
 
+@checked
 def temporal(graph: Graph, name: str, what: Formula) -> Finding:
     """Return whether a property holds for every run of a model; if not, with a shortest run that violates it.
 

@@ -18,6 +18,7 @@ from otf.spec.transition import in_words, is_transition
 from otf.trace.result import counted
 from otf.values import Values, show
 from otf.values.all_values import name_of
+from otf.values.arguments import checked
 from otf.values.raised import blame, own_frames
 
 Progress = Callable[[int, int], None]
@@ -26,6 +27,7 @@ REMEMBERED: Final = 100  # tuples of inputs: a spec with constant inputs returns
 TURN: Final = 5_000  # states between two reports of progress
 
 
+@checked
 def explore(  # noqa: PLR0913 -- each is a bound; past the second they are given by name
     spec: Spec[Any, Any],
     limit: int = 100_000,

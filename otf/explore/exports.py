@@ -18,6 +18,7 @@ from otf.explore.graph import OPEN, SPONTANEOUS, Arc, Graph
 from otf.explore.refine import is_record
 from otf.spec import Accept, AnyOrder, On, Where
 from otf.values import show
+from otf.values.arguments import checked
 
 LONGEST: Final = 56  # characters of a label
 LINES: Final = 5  # lines in the label of one arrow
@@ -148,6 +149,7 @@ def arrows(graph: Graph) -> dict[tuple[int, int], list[Arc]]:
 _KEYS = (("text", "node"), ("marks", "node"), ("label", "edge"))
 
 
+@checked
 def graphml(graph: Graph, marks: Marks | None = None) -> str:
     """Return a graph as GraphML: states with text and marks, transitions with labels, without open transitions."""
     root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
@@ -221,6 +223,7 @@ def as_data(graph: Graph, marks: Marks | None = None) -> dict[str, Any]:
     }
 
 
+@checked
 def aut(graph: Graph) -> str:
     """Return a graph as an Aldebaran file, with labels `input / outputs`; `otf.notations.read_aut` reads it back.
 
@@ -256,6 +259,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
+@checked
 def dot(graph: Graph, marks: Marks | None = None) -> str:
     r"""Return a graph in the DOT language: an arrow leads to the initial state, accepting states have two rims.
 
@@ -319,6 +323,7 @@ _HARMLESS = str.maketrans(
 )
 
 
+@checked
 def mermaid(graph: Graph, marks: Marks | None = None) -> str:
     """Return a graph as a Mermaid state diagram; an arrow from a state to the end marks it as accepting.
 

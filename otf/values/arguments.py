@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from inspect import BoundArguments, Parameter, isfunction, signature
 from types import FrameType, NoneType, UnionType
-from typing import Any, Final, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from otf.errors import refuse
+from otf.errors import near, refuse
 from otf.values.classes import fits, is_class
 from otf.values.raised import ENGINE, LIBRARIES, MODELS, definition
 from otf.values.text import show
@@ -84,7 +84,9 @@ def misfits(made: Callable[..., Any], given: Iterable[tuple[str, object]]) -> It
         if name not in hints:
             continue
         if not fits(value, hints[name]):
-            yield f"{name}={brief(value)}: {_needed(hints[name])} is needed"
+            known = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
+            hint = near(str(value), map(str, known))
+            yield f"{name}={brief(value)}: {_needed(hints[name])} is needed{hint and f'; {hint}'}"
         elif hints[name] is float and not cast("float", value) >= 0:  # nor NaN
             yield f"{name}={value}: a number of 0 or more is needed"
         elif why := _uncallable(value, hints[name]):
@@ -149,8 +151,8 @@ def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotati
 def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation
     """Return an annotation in words."""
     origin, parts = get_origin(hint), get_args(hint)
-    if origin in {Union, UnionType}:
-        return " or ".join(dict.fromkeys(map(_needed, parts)))
+    if origin in {Union, UnionType, Literal}:
+        return " or ".join(dict.fromkeys(map(repr if origin is Literal else _needed, parts)))
     if hint in _WORDS:
         return _WORDS[hint]
     if origin is Callable or hint is Callable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -114,3 +114,14 @@ def test_a_long_or_anonymous_value_is_told_by_its_type() -> None:
         "brief",
         "'x'",
     ]
+
+
+def test_one_of_several_values_is_needed() -> None:
+    """The values of a Literal are listed, and the near one is named."""
+
+    @checked
+    def relate(relation: Literal["uioco", "any"]) -> None: ...
+
+    call: Any = relate
+    with pytest.raises(UsageError, match=r"relation='ani': 'uioco' or 'any' is needed; did you mean any\?"):
+        call("ani")
