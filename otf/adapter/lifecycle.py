@@ -21,6 +21,7 @@ from otf.adapter.waiting import clock
 from otf.codec import PortAction
 from otf.errors import CodecError, ContactError, UsageError, refuse
 from otf.values.arguments import misfits
+from otf.values.classes import fits
 
 OpenLines = Mapping[str, Line]
 Connected = Callable[[], AbstractAsyncContextManager[OpenLines]]
@@ -109,9 +110,9 @@ class Life:
 
     def __post_init__(self) -> None:
         """Raise UsageError for a value of another type, and for an invalid speed."""
-        refuse("Life: ", misfits(type(self), vars(self).items()))
-        if not 1 <= self.speed <= FASTEST:
+        if fits(self.speed, float) and not 1 <= self.speed <= FASTEST:
             raise UsageError(f"speed={self.speed}: a number from 1 to {FASTEST:g} is needed; 1 is the clock as it is")
+        refuse("Life: ", misfits(type(self), vars(self).items()))
         if self.keeps and self.speed > 1:
             kept = "a server that is kept over a campaign runs by its own clock"
             raise UsageError(f"speed: {kept}; leave out speed, or keep and snapshot")
