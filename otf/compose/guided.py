@@ -9,10 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from otf.compose.actions import Action, Pattern, pattern
+from otf.compose.actions import Action, Pattern, names, pattern
 from otf.compose.regex import NEVER, Regex, atom, expression, sequence
 from otf.errors import UsageError, near
 from otf.spec import Accept, Spec, Transition
+from otf.spec.offering import Always
 from otf.spec.redrawing import Within
 from otf.values import show
 from otf.values.arguments import checked
@@ -176,6 +177,11 @@ def compose(spec: Spec[Any, Any], scenario: Scenario) -> Spec[Any, Any]:
 
 
 def _under(spec: Spec[Any, Any], scenario: Scenario, *, strict: bool) -> Restricted:
+    if isinstance(spec.inputs, Always) and not spec.inputs.sample:
+        check(
+            replace(scenario, patterns=tuple(each for each in scenario.patterns if not each.says.startswith("!"))),
+            spec.inputs.inputs,
+        )
     ends = getattr(spec, "accepting", None)
 
     def allow(now: Guided[Any], inp: object) -> bool:
@@ -241,5 +247,5 @@ def check(scenario: Scenario, inputs: Iterable[Any], outputs: Iterable[Any] = ()
         if not any(item.concerns(action) for action in actions):
             known = dict.fromkeys(show(action.input) for action in actions if not action.spontaneous)
             message = f"the scenario names {item.says}, which is not an action of the model"
-            hint = near(item.says, {type(action.input).__name__ for action in actions} | {*known})
+            hint = near(item.says, {name for action in actions for name in names(action.input)} | {*known})
             raise UsageError(f"{message}; {hint} its actions are {', '.join(known)}".replace("  ", " "))

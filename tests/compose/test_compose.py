@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -166,6 +166,14 @@ def test_a_scenario_of_unknown_actions_is_refused(told: Any, said: str) -> None:
     """The message lists the known actions."""
     with pytest.raises(UsageError, match=said):
         allows(STACK, told)
+
+
+@pytest.mark.parametrize("under", [guide, compose])
+def test_a_model_has_the_actions_that_its_scenario_names(under: Callable[..., object]) -> None:
+    """A misspelt action would forbid all inputs behind it, and the test would pass without them; outputs are free."""
+    with pytest.raises(UsageError, match="names Pusch, which is not an action of the model; did you mean Push"):
+        under(STACK, scenario("Pusch Pop"))
+    under(STACK, scenario([out("beep"), "Push"]))
 
 
 def test_a_wrong_machine_is_refused() -> None:
