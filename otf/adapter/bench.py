@@ -218,7 +218,8 @@ class Bench:
         # codecs that users write often list the types that they decode and forget those that they encode
         offered = first_inputs(self.spec, MANY)
         if wrong := next((each.__name__ for each in offered if isinstance(each, type) and each in decoded), ""):
-            raise ModelError(f"the input {wrong} is a class, which no codec can send: write {wrong}(…) in `inputs`")
+            message = f"the input {wrong} is a class, which no codec can send: write {wrong}(…) in `inputs`"
+            raise ModelError(f"{message}{self.made_at}")
         return tuple(dict.fromkeys((*decoded, *map(type, offered), *self.types)))
 
     @cached_property

@@ -201,6 +201,8 @@ def _all_fit(value: object, origin: type[Any], parts: tuple[Any, ...]) -> bool:
     if _is_table(value):
         names, items = (parts[0], parts[-1]) if parts else (Any, Any)
         return all(fits(name, names) and (len(parts) == 1 or fits(item, items)) for name, item in value.items())
+    if isinstance(value, str):
+        return fits("", parts[0])  # a text is a sequence of texts
     if not _is_group(value):
         return True
     if origin is tuple and Ellipsis not in parts:

@@ -199,9 +199,13 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         ("no_lines", 2, "the bench's connect returned 5, not a mapping from the names of its ports to lines"),
         ("no_line", 2, "the port 'slot' opened 5, no line: it has no descriptors, arm, send, receive, remarks\n  File"),
         ("no_framer", 2, "the framing made 5, which is no framer: it has no gap, unfinished, pack, feed, rest"),
-        ("connect_raises", 2, "machine.py, line 85: KeyError: 'till'"),
+        ("connect_raises", 2, "machine.py, line 84: KeyError: 'till'"),
         ("nobody_there", 3, "stopped: the bench could not open its ports: ConnectionRefusedError: [Errno 111] refused"),
-        ("no_system", 3, "stopped: the function behind port 'slot' cannot be made: OSError: no till (/"),
+        (
+            "no_system",
+            3,
+            "stopped: the function behind port 'slot' cannot be made: OSError: no till (machine.py, line 95)",
+        ),
     ],
 )
 def test_a_bench_that_is_broken(folder: Path, name: str, status: int, message: str) -> None:

@@ -125,3 +125,18 @@ def test_one_of_several_values_is_needed() -> None:
     call: Any = relate
     with pytest.raises(UsageError, match=r"relation='ani': 'uioco' or 'any' is needed; did you mean any\?"):
         call("ani")
+
+
+def test_a_text_is_no_list_of_other_things() -> None:
+    """It is a sequence of texts, so that it is refused where numbers are needed."""
+
+    @checked
+    def add(numbers: Iterable[int]) -> None: ...
+
+    @checked
+    def join(words: Iterable[str]) -> None: ...
+
+    call: Any = add
+    with pytest.raises(UsageError, match=r"numbers='12': .* is needed"):
+        call("12")
+    join("ab")
