@@ -86,10 +86,14 @@ def _why(name: str, given: Any) -> Iterator[str]:  # noqa: ANN401 -- an option m
 def issues_refused(issues: object) -> Iterator[str]:
     """Yield why these are no known issues, each with a function and a text."""
     given: object = issues
-    every = cast("Sequence[object]", issues) if isinstance(issues, tuple | list) else None
-    if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):
+    every = cast("Sequence[KnownIssue]", issues) if isinstance(issues, tuple | list) else None
+    if every is None or not all(isinstance(each, KnownIssue) and each.is_sound() for each in every):  # pyright: ignore[reportUnnecessaryIsInstance] -- a bench may give anything
         message = f"known_issues={brief(given)}: a tuple is needed, each of it a KnownIssue with a function and a text"
         yield f"{message}; write known_issues=(KnownIssue(lambda failure: 'busy' in failure.seen, 'why'),)"
+        return
+    for each in every:
+        if why := unfit(each.shows, "failure"):
+            yield f"the known issue {each.says!r}: {why}"
 
 
 def _meant(name: str, possible: Sequence[str], ending: str = "") -> str:

@@ -25,6 +25,7 @@ from otf.cli.user_code import PREFIX, from_file, imported, located, near_file
 from otf.errors import OtfError, UsageError, choose, near, refuse
 from otf.spec import Spec
 from otf.values import classes
+from otf.values.raised import definition
 
 SHIPPED: Final = "otf.models"
 LONGEST: Final = 86_400.0  # seconds; a longer quiescence time is a typo
@@ -224,12 +225,13 @@ def _made(
     known, given = _given(make, reference, module, sets)
     missing = [key for key, each in known.items() if each.default is each.empty and key not in given]
     if missing:
-        raise UsageError(f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…")
+        message = f"{reference}: the parameter {missing[0]} has no default: set it with --set {missing[0]}=…"
+        raise UsageError(f"{message}{definition(make)}")
     with located(reference, _file(module)), _hinted(make, given):
         bench = make(**given)
     if not isinstance(bench, Bench):
         found = "None, not a Bench; is a `return` missing?" if bench is None else f"{type(bench).__name__}, not a Bench"
-        raise UsageError(f"{reference}: {getattr(make, '__name__', 'it')}() returned {found}")
+        raise UsageError(f"{reference}: {getattr(make, '__name__', 'it')}() returned {found}{definition(make)}")
     return bench, {**{key: each.default for key, each in known.items()}, **given}
 
 

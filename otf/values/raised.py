@@ -24,6 +24,7 @@ MODELS: Final = f"{ENGINE}models{sep}"
 HOMES: Final = ("otf.spec", "otf.adapters", "otf.compose", "otf.adapter", "otf.logic", "otf.strategy")
 """The packages whose names otf itself does not have: see `meant_name`."""
 SHOWN: Final = 8  # the innermost lines: infinite recursion has a thousand
+FEW: Final = 12  # names of a value that are listed
 CAUSES: Final = 3  # exceptions of a chain
 SAID: Final = 8  # lines of a message
 WIDE: Final = 200  # characters of a line
@@ -134,6 +135,9 @@ def meant(error: BaseException) -> str:
         if isinstance(error, ImportError) and not found:
             public = getattr(sys.modules.get(str(error.name)), "__all__", ())
             found = f"it has {', '.join(public)}" if public else ""
+        if isinstance(error, AttributeError) and not found:
+            fields = [each for each in names if not each.startswith("_")]
+            found = f"it has {', '.join(fields)}" if 0 < len(fields) <= FEW else ""
         called = MISCALLED.match(str(error)) if isinstance(error, TypeError) else None
         if called and not found and (frame := _last(error)) is not None:
             found = f"it takes {_signature(called[1], frame)}"

@@ -183,6 +183,12 @@ def test_what_is_no_known_issue_is_refused(issues: tuple[KnownIssue, ...]) -> No
         replace(bench(), known_issues=issues)
 
 
+def test_a_known_issue_is_asked_about_a_failure() -> None:
+    """A function that takes none would be found wrong at the first failure only."""
+    with pytest.raises(UsageError, match=r"the known issue 'busy': it takes \(\), not \(failure\)"):
+        replace(bench(), known_issues=(KnownIssue(lambda: True, "busy"),))  # type: ignore[arg-type,misc] # pyright: ignore -- on purpose
+
+
 def test_a_known_issue_that_raises_is_named(tmp_path: Path) -> None:
     """The bench is to blame: with the text of the issue, the failure, and the line."""
 

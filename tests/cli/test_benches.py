@@ -222,7 +222,7 @@ def test_types_beyond_the_plain_ones(folder: Path) -> None:
         ("odd", "machine.py:odd: NameError: name 'Nowhere' is not defined"),
         ("raises", "line 78: RuntimeError: no cups"),
         ("leaves", "line 82: it ended the program (exit 3)"),
-        ("other", "machine.py:other: other() returned int, not a Bench"),
+        ("other", 'machine.py:other: other() returned int, not a Bench\n  File "machine.py", line 85, in other'),
         ("written_with_a_mistake", "line 94: the pattern 'coin' must name each field of Coin once, in braces"),
     ],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from otf.errors import choose, near
+from otf.spec.requirements import Requirement
 from otf.values.raised import blame, is_users, meant, own_frames, traced
 
 CODE = """
@@ -133,6 +134,13 @@ def test_an_object_whose_names_cannot_be_listed() -> None:
     with pytest.raises(AttributeError) as raised:
         Odd().name  # type: ignore[attr-defined] # noqa: B018 # pyright: ignore -- on purpose
     assert meant(raised.value) == ""
+
+
+def test_a_value_with_few_names_lists_them() -> None:
+    """A short name is near to none, and a dataclass has few."""
+    with pytest.raises(AttributeError) as raised:
+        Requirement("R1", "MUST", "x").ident  # type: ignore[attr-defined] # noqa: B018 # pyright: ignore -- on purpose
+    assert meant(raised.value) == "; it has id, level, text, undecided"
 
 
 def test_whose_an_error_is(users: Callable[[str], BaseException]) -> None:
