@@ -76,7 +76,7 @@ class AsWritten(SourceFileLoader):
 
 def _executed(path: Path) -> ModuleType:
     name = f"{PREFIX}{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=AsWritten(name, str(path)))
+    spec = importlib.util.spec_from_file_location(name, path, loader=AsWritten(name, str(path.absolute())))
     if path.suffix != ".py" or spec is None or spec.loader is None:
         hint = "; this is a trace, which `otf show`, `replay` and `report` read" if path.suffix == ".jsonl" else ""
         raise UsageError(f"{path}: a bench is a Python file, whose name ends in .py{hint}")

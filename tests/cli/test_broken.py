@@ -204,7 +204,7 @@ no_system = Bench(spec, ports={"slot": inprocess(none, port="slot")}, codec=code
         (
             "no_system",
             3,
-            "stopped: the function behind port 'slot' cannot be made: OSError: no till (machine.py, line 95)",
+            "stopped: the function behind port 'slot' cannot be made: OSError: no till (/",
         ),
     ],
 )
