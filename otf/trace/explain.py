@@ -240,7 +240,7 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield f"  steps {first} {to} {failure.step}, in flight together:  {failure.input}"
     else:
         yield f"  step {failure.step}, input:  {failure.input or 'none yet'}"
-    yield from _states(failure.allowed)
+    yield from _states(failure.allowed, begun=bool(failure.input))
     if failure.before:
         yield f"  seen first:      {', '.join(map(shortened, failure.before))}"
     named = not failure.port or failure.seen.endswith(f" on {failure.port}")
@@ -254,19 +254,20 @@ def _failure(failure: Failure, steps: str) -> Iterator[str]:
         yield from (f"    {line}" for line in failure.note.splitlines())
 
 
-def _states(allowed: Sequence[Allowed]) -> Iterator[str]:
+def _states(allowed: Sequence[Allowed], *, begun: bool) -> Iterator[str]:
     shown = allowed if WHOLE.get() else allowed[:BRANCHES]
     for number, state in enumerate(shown):
         yield f"  {'possible state:' if number == 0 else 'or:            '} {state.state}"
         yield from (f"    {'timers:' if at == 0 else '':<13}  {each}" for at, each in enumerate(state.timers))
-        yield from _branches(state)
+        yield from _branches(state, begun=begun)
     if len(shown) < len(allowed):
         yield f"  … and {len(allowed) - len(shown)} more possible states; `otf show` with --whole lists them"
 
 
-def _branches(state: Allowed) -> Iterator[str]:
+def _branches(state: Allowed, *, begun: bool) -> Iterator[str]:
     if not state.branches:
-        yield "    allows:        anything: the model does not specify this input here"
+        free = "anything: the model does not specify this input here"
+        yield f"    allows:        {free if begun else 'no output before the first input'}"
     of_each = state.branches, state.changes, state.orders, state.after
     for (texts, target), change, order, after in zip_longest(*(each[:BRANCHES] for each in of_each)):
         if order:

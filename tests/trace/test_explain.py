@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otf.trace import Failure, Signature
+from otf.trace import Allowed, Failure, Signature, Verdict
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
-from otf.trace.explain import HERE, story
+from otf.trace.explain import HERE, explanation, story
 from otf.values.text import showing
 
 EVENTS: list[Event] = [Sent("press", "", 0.1), Seen("one two three four five six", "", 0.2)]
@@ -73,3 +73,14 @@ def test_a_row_of_a_long_value_keeps_each_of_its_fields() -> None:
     assert legend == "        …: a part of a long value; `otf show` with --whole has all of it"
     with showing(whole=True):
         assert "…" not in story([sent])
+
+
+def test_before_the_first_input_a_model_without_spontaneous_outputs_allows_none() -> None:
+    """There is no input that the model could leave open, as it may after one."""
+    for given, allows in (
+        ("", "no output before the first input"),
+        ("'press'", "anything: the model does not specify"),
+    ):
+        signature = Signature("unasked", "int", given or "no input", "silence", "str")
+        failure = Failure(signature, 1, int(bool(given)), given, "'tea'", "", allowed=(Allowed("0", ()),))
+        assert f"    allows:        {allows}" in explanation(Verdict("fail", failure))
