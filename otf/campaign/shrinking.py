@@ -15,13 +15,13 @@ from anyio.lowlevel import checkpoint
 from otf.adapter import Bench
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import watched
-from otf.campaign.candidate_budget import ORIGINAL, QUICK, RARE, BudgetedRuns, CandidateFails
+from otf.campaign.candidate_budget import ORIGINAL, QUICK, RARE, RESULT, BudgetedRuns, CandidateFails
 from otf.campaign.candidate_runs import WAITED, Tries, mark_finished
 from otf.campaign.parallel_runs import ParallelRuns, RunCounts
 from otf.campaign.program import program
 from otf.campaign.results import PathResult, Shrunk
 from otf.campaign.settings import Budget
-from otf.core import Oracle
+from otf.core import Oracle, Symbol
 from otf.errors import UsageError
 from otf.runner.lookout import patience
 from otf.runner.writer import put
@@ -45,6 +45,7 @@ from otf.shrink import (
 from otf.shrink.issue import ANYWHERE, Thinking, meets
 from otf.shrink.plan import after
 from otf.shrink.shortest_ways import ModelMap
+from otf.spec import Idle
 from otf.trace.clock import awaited_output
 from otf.trace.kinds import Scope
 from otf.trace.record import Header, Mode
@@ -58,6 +59,7 @@ TAILS: Final = 1.5  # times the failing run's wait after the last input of a can
 MARGIN: Final = 0.5  # seconds more
 WAITING: Final = 0.25  # of the time left: only an output that took less is awaited without any input
 EITHER: Final = 5  # runs of a candidate that fails at another port, since which port speaks first is often chance
+LENGTHENED: Final = 2  # times that the waits of a result are doubled, if it fails by chance
 ROUNDS: Final = 3  # a result that fails more rarely than assumed is shrunk again, with more runs for each candidate
 
 
@@ -220,10 +222,29 @@ class _Work:
             original = None
             await self.drives.calmer(times)
             self.rate, self.runs = await self.drives.result()
+            await self.wait_longer()
             if not ended or repeats(self.rate) <= times:
                 break
             times = repeats(self.rate)
         return ended
+
+    async def wait_longer(self) -> None:
+        """Lengthen the waits if the failure shows by chance: in a shorter path, a timer starts nearer to the wait."""
+        for _ in range(LENGTHENED):
+            inputs = self.drives.shortest().inputs
+            if self.rate == 1 or not self.drives.more() or not any(isinstance(each.value, Idle) for each in inputs):
+                return
+            shorter = self.drives.again()
+            rate, runs = await self.drives.measured(*RESULT, AllowedInputs(tuple(map(self.lengthened, inputs))))
+            if rate <= self.rate:
+                if rate:  # the trace is that of the last run that failed
+                    await self.drives.answer(shorter, repeats(self.rate))
+                return
+            self.rate, self.runs = rate, runs
+
+    def lengthened(self, inp: Symbol) -> Symbol:
+        """Return a wait of twice the time; any other input as it is."""
+        return self.ways.model.symbol(Idle(2 * inp.value.seconds)) if isinstance(inp.value, Idle) else inp
 
     async def search_in_mode(self, times: int, original: Candidate | None = None) -> bool:
         """Run the search until it ends (True) or the budget does (False)."""

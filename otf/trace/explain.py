@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
+from otf.spec.offering import Elapse
 from otf.trace.clock import by_clock, told
 from otf.trace.events import Closed, Event, Quiet, Seen, Sent, Stalled
 from otf.trace.near import near
@@ -69,10 +70,10 @@ def story(events: Iterable[Event], failure: Failure | None = None, width: int | 
 def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
     rows = [StoryRow(0, "(before any input)")]
     single = failure.step - failure.together if failure is not None else UNLIMITED
-    at_once, quiet = False, math.inf
+    at_once, quiet, waits = False, math.inf, False
     for number, event in enumerate(events, 1):
-        # silence after silence: otf waited for a timer, and the failure may need that
-        if isinstance(event, Quiet) and event.at >= quiet + PASSED:
+        # silence after silence: otf waited for a timer, and the failure may need that; a wait says how long it is
+        if isinstance(event, Quiet) and event.at >= quiet + PASSED and not waits:
             rows[-1].outputs.append(f"({event.at - quiet:.2g} s pass)")
         if not isinstance(event, Stalled):
             quiet = event.at if isinstance(event, Quiet) else math.inf
@@ -80,7 +81,7 @@ def _rows(events: Iterable[Event], failure: Failure | None) -> list[StoryRow]:
         if isinstance(event, Sent):
             # inputs in a row from one client make a burst only if they are known to
             rows[-1].joined = at_once and (event.port != rows[-1].port or len(rows) - 1 > single)
-            text = show(event.input, COMPARED)
+            text, waits = show(event.input, COMPARED), isinstance(event.input, Elapse)
             rows.append(StoryRow(len(rows), in_row(text), port=event.port, cut=in_row(text) != text))
         at_once = isinstance(event, Sent) or (at_once and isinstance(event, Stalled))
         text = output_text(event, last=here, longest=COMPARED)

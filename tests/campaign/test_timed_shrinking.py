@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,9 @@ from otf.campaign.paths import PathRun
 from otf.campaign.settings import Budget, Settings, header
 from otf.codec import lines
 from otf.core.timer_waits import Timers
-from otf.spec import Spec, Transition, goto, start
+from otf.spec import Idle, Spec, Transition, goto, start
 from otf.strategy import Script
+from otf.trace.events import Sent
 from tests.runner.playing import virtually
 
 RING = [start("ring", 0.15, 0.25)]
@@ -128,3 +130,52 @@ def test_the_last_inputs_need_no_way(tmp_path: Path) -> None:
     found = virtually(shrunk)
     assert (found.steps, found.minimal) == (3, True)
     assert found.transitions < 100
+
+
+def lend(where: str, inp: str) -> Iterator[Transition[str]]:
+    """Lend a thing for a while."""
+    if inp == "look":
+        yield goto(where, where)
+    elif where == "here":
+        yield goto("lent", "ok", timers=[start("lease", 0.4, 0.6)])
+
+
+def lent(where: str) -> Iterator[Transition[str]]:
+    """Take it back without a word."""
+    if where == "lent":
+        yield goto("here", after="lease")
+
+
+def shop(leases: Iterator[float]) -> Callable[[bytes], list[Reply]]:
+    """Return a shop that loses what comes back."""
+    lease, until = next(leases), 0.0
+
+    def act(frame: bytes) -> list[Reply]:
+        nonlocal until
+        now = anyio.current_time()
+        if frame == b"take":
+            until = now + lease
+            return [b"ok"]
+        return [b"lent" if now < until else b"lost" if until else b"here"]
+
+    return act
+
+
+def test_a_wait_is_long_enough_to_show_the_failure_each_time(tmp_path: Path) -> None:
+    """In the path, the wait may have begun long after the timer; in the shortest one, it would end before by chance."""
+    leases = cycle([0.45, 0.55])
+    ports = {"p": inprocess(lambda: shop(leases))}
+    spec = Spec(lend, "here", ["take", "look"], lent)
+    bench = Bench.on_ports(spec, lines({str: "{}"}), ports, name="shop", quiescence=0.02)
+
+    async def shrunk() -> Shrunk:
+        oracle, head = bench.oracle(), header(bench, Settings(out=tmp_path), 1)
+        run = PathRun(bench, oracle, replace(head, mode="strict"), tmp_path / "path-0001.jsonl")
+        pacing = Pace("strict", 1, bench.timing, timers=Timers(last=True)).pacing()
+        failing = await run.run(Script(["take", Idle(0.5), "look"]), 3, pacing)
+        assert failing.verdict.failed
+        return await Shrinker(bench=bench, oracle=oracle, header=head, budget=Budget(seconds=60.0)).run(failing)
+
+    found = virtually(shrunk)
+    assert [event.input for event in found.events if isinstance(event, Sent)] == ["take", Idle(1.0), "look"]
+    assert found.rate == 1

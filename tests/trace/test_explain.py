@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from otf.spec import Idle
 from otf.trace import Allowed, Failure, Signature, Verdict
 from otf.trace.events import Event, Quiet, Seen, Sent, Stalled
 from otf.trace.explain import HERE, explanation, story
@@ -43,6 +44,8 @@ def test_time_that_passes_between_inputs_is_shown() -> None:
     """Silence after silence was a wait for a timer, without which the inputs may not show the failure."""
     events: list[Event] = [Sent("take", "", 0.1), Quiet(0.15), Stalled(0.01, 0.3), Quiet(0.58), Sent("take", "", 0.6)]
     assert story(events).splitlines()[1:] == ["     1  'take'  ->  (0.43 s pass)", "     2  'take'  ->  none"]
+    events[-1:] = [Sent(Idle(0.6), "", 0.6), Quiet(1.0), Quiet(1.2)]
+    assert story(events).splitlines()[-1] == "     2  Idle(seconds=0.6)  ->  none"  # it says itself how long it is
     assert "pass" not in story([Quiet(0.1), Seen("tick", "", 0.5), Quiet(0.6), Quiet(0.605)])
 
 
