@@ -18,6 +18,7 @@ from otf.spec.offering import (
     Idle,
     Offering,
     arguments_refused,
+    classes_refused,
     incomparable,
     kind_refused,
     offering,
@@ -156,7 +157,7 @@ class Spec(Generic[State, Input]):
         put(self, "timers", initial_timers(timers))
         put(self, "counters", None if counters is None else tuple(counters))
         listed = offered.inputs if isinstance(offered, Always) else ()
-        refuse("Spec(step, …): ", incomparable("value", listed))
+        refuse("Spec(step, …): ", classes_refused(listed), incomparable("value", listed))
         if counters:
             from otf.spec.places import unknown_counters  # most models name none
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction
 from itertools import chain, islice
@@ -15,7 +16,7 @@ from otf.spec.redrawing import Instead, Redraw, Redrawn, StrategiesMet, anew, pa
 from otf.values import Enumeration, Values, every, given, is_enumeration, is_strategy, is_type, key, ready, show
 from otf.values.all_values import Anew, name_of
 from otf.values.arguments import brief, unfit
-from otf.values.classes import parameters
+from otf.values.classes import is_record, parameters
 from otf.values.raised import definition
 from otf.values.strategies import simpler_first
 from otf.values.text import as_text
@@ -298,6 +299,19 @@ def incomparable(what: str, values: Iterable[object]) -> Iterator[str]:
             key(each)
         except Exception as error:  # noqa: BLE001 -- the user's code may raise anything
             yield f"the {what} {show(each)} cannot be compared: {as_text(error)}"
+
+
+def classes_refused(inputs: Iterable[object]) -> Iterator[str]:
+    """Yield which inputs are classes of values, and no values.
+
+    >>> list(classes_refused([Elapse, 5]))
+    ['inputs=[Elapse, …]: Elapse is a class: write Elapse(…)']
+    """
+    for each in islice(inputs, COMPARED):
+        if isinstance(each, type) and (is_record(each) or issubclass(each, Enum)):
+            name = each.__name__
+            values = f"*{name}" if issubclass(each, Enum) else f"{name}(…)"
+            yield f"inputs=[{name}, …]: {name} is a class: write {values}"
 
 
 def inputs_refused(inputs: Any) -> Iterator[str]:  # noqa: ANN401 -- whatever a user gives

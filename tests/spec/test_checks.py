@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -17,6 +18,12 @@ class Node:
 
     lit: bool = False
     alive: int = 0
+
+
+class Lamp(Enum):
+    """Values that have names."""
+
+    LIT = 1
 
 
 def step(state: Any, inp: object) -> Iterable[Transition[Any]]:  # noqa: ANN401 -- any state
@@ -73,6 +80,8 @@ api: Any = spec_module  # called with wrong types, on purpose
         (lambda: api.Spec(step, 0, [["a"]]), "the value ['a'] cannot be compared: a list can change and has no hash"),
         (lambda: api.Spec(step, 0, Node()), "inputs=Node(): a list of inputs is needed, or a function from a state"),
         (lambda: api.Spec(step, 0, Node), "inputs=Node: it is a class: list its values, [Node(…)], or declare"),
+        (lambda: api.Spec(step, 0, [Node]), "inputs=[Node, …]: Node is a class: write Node(…)"),
+        (lambda: api.Spec(step, 0, [Lamp]), "inputs=[Lamp, …]: Lamp is a class: write *Lamp"),
         (lambda: api.Spec(step, 0, "coin"), "inputs='coin': its letters would be the inputs: write inputs=['coin']"),
         (lambda: api.Spec(step, 0, lambda: ["a"]), "inputs=<lambda>: it takes (), not (state)"),
         (lambda: api.Spec(step, 0, ["a"], step), "emits=step: it takes (state, inp), not (state)"),
