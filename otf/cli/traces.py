@@ -108,7 +108,11 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
     own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
     # a trace of another bench is refused, with that as the reason
     for key in sorted(own.keys() - known.keys()) if header.bench in {"", reference} else ():
-        warn(f"note: {reference} has no parameter {show(key)}; its value in the trace is ignored")
+        message = f"{reference} has no parameter {show(key)}"
+        if hint := near(key, known.keys() - sets.keys()):
+            # without the parameter that was meant, another system would be driven, and pass
+            raise UsageError(f"{message}; {hint} Correct the header of the trace, or set it yourself with --set")
+        warn(f"note: {message}; its value in the trace is ignored")
     return _differing({key: value for key, value in own.items() if key in known and key not in sets}, known)
 
 

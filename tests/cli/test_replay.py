@@ -112,6 +112,15 @@ def test_parameters_that_are_gone(folder: Path, trace: Path) -> None:
     assert message in refused(rewrite(folder / "old.jsonl", lines))
 
 
+def test_a_misspelt_parameter(folder: Path, trace: Path) -> None:
+    """Without the parameter that was meant, a right system would be driven and pass: otf refuses, unless it is set."""
+    lines = recorded(trace)
+    lines[0]["parameters"]["brokne"] = lines[0]["parameters"].pop("broken")
+    misspelt = rewrite(folder / "misspelt.jsonl", lines)
+    assert "machine.py:make has no parameter 'brokne'; did you mean broken? Correct the header" in refused(misspelt)
+    assert otf("rerun", misspelt, "--bench", "machine.py:make", "--set", "broken=true").status == 1
+
+
 def test_a_trace_names_its_parameters(folder: Path, trace: Path) -> None:
     """Parameters of the run stand in the header and need not be said again; --set changes them."""
     assert recorded(trace)[0]["parameters"]["broken"] is True
