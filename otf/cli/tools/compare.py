@@ -181,7 +181,7 @@ def _figures(found: Gathered) -> Iterator[str]:
 
 
 def _lines(found: Comparison, names: Sides) -> Iterator[str]:
-    yield from _figure_lines(found)
+    yield from _figure_lines(found, names)
     yield from _table("kinds of failure, with their paths", found.kinds, names)
     yield from _table("they differ in", found.conditions, names)
     yield from _times(found.times, names)
@@ -194,11 +194,11 @@ def _lines(found: Comparison, names: Sides) -> Iterator[str]:
         yield from _trace_lines(found.traces, names, named=bool(found.figures), other_seed=other_seed)
 
 
-def _figure_lines(found: Comparison) -> Iterator[str]:
+def _figure_lines(found: Comparison, names: Sides) -> Iterator[str]:
     """Yield the figures of two campaigns as columns, headed by the names of their folders."""
     rows = [(*pair, difference(pair.a, pair.b)) for pair in found.figures]
     if rows:
-        rows.insert(0, ("", found.a, found.b, "difference"))
+        rows.insert(0, ("", *names, "difference"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  " + "  ".join(f"{cell:{wide}}" for cell, wide in zip(row, widths, strict=True)).rstrip()
