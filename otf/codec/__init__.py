@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import NoneType
-from typing import Any, Final, Protocol, get_type_hints
+from typing import Any, Final, Protocol
 
 from otf.codec.layout import Layout
-from otf.errors import CodecError, UsageError
+from otf.errors import CodecError, UsageError, near
 from otf.values import show
 from otf.values.arguments import checked
+from otf.values.classes import hints_of
 
 
 class PortAction(Enum):
@@ -294,18 +295,32 @@ def _row(kind: type[Any], pattern: str | PortAction, port_field: str) -> LineFor
     if not dataclasses.is_dataclass(kind):
         message = f"{kind.__name__} is not a dataclass; a line pattern such as {pattern!r} needs one"
         raise UsageError(message)
-    hints = get_type_hints(kind)
+    hints = hints_of(kind, "lines")
     names: list[str] = _FIELD.findall(pattern)
     named = [port_field] if port_field else []
-    if sorted(names + named) != sorted(item.name for item in dataclasses.fields(kind) if item.init):
+    own = [item.name for item in dataclasses.fields(kind) if item.init]
+    if sorted(names + named) != sorted(own):
         but = f" but {port_field}, which it must have," if port_field else ""
-        there = ", ".join(f"{{{item.name}}}" for item in dataclasses.fields(kind) if item.init) or "no field"
+        there = ", ".join(f"{{{name}}}" for name in own) or "no field"
         message = f"the pattern {pattern!r} must name each field of {kind.__name__}{but} once, in braces"
-        raise UsageError(f"{message}; it has {there}")
+        raise UsageError(f"{message}; {_misread(pattern, own)}{kind.__name__} has {there}")
     types = {name: _parsed(kind, name, hints[name]) for name in names}
     # split returns the texts between the fields at even indices, and their names at odd ones
     layout = Layout(tuple(_FIELD.split(pattern)[::2]), tuple(types.values()))
     return LineForm(kind, pattern, layout, types, port_field=port_field)
+
+
+def _misread(pattern: str, own: list[str]) -> str:
+    """Return what is wrong with the braces of a pattern, to begin an advice; "" if nothing is known."""
+    if found := re.search(r"\{(\w+)[:!][^{}]*\}", pattern):
+        return f"{found[0]} has a format, which a pattern cannot have: write {{{found[1]}}}; "
+    if pattern.count("{") != pattern.count("}"):
+        return "a brace is not closed, or not opened; "
+    names: list[str] = _FIELD.findall(pattern)
+    hint = next(
+        (near(name, own).replace("mean ", "mean {").replace("?", "}?") for name in names if name not in own), ""
+    )
+    return hint and f"{hint} "
 
 
 def _plain_row(kind: type[Any], pattern: str) -> LineForm:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice
 from types import UnionType
-from typing import Annotated, Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypeAlias, Union, get_args, get_origin
 
 from otf.codec import OnePort, PortAction
 from otf.codec.checksums import Computed
@@ -19,6 +19,7 @@ from otf.codec.fields import Format, Number, refused
 from otf.errors import CodecError, UsageError
 from otf.values import show
 from otf.values.arguments import checked
+from otf.values.classes import hints_of
 
 _Covered: TypeAlias = tuple[Computed, int, int, int]
 """A computed field, its index, and those of the fields it covers: the first, and the one after the last."""
@@ -253,20 +254,12 @@ def _record(kind: type[Any], outer: tuple[type, ...]) -> _Record:
         raise UsageError(f"{show(kind)} is not a dataclass; its fields, with their formats, are what is on the wire")
     if kind in outer:
         raise UsageError(f"{kind.__name__} is a part of itself; otf.codec.records has no such messages")
-    hints = _hints(kind)
+    hints = hints_of(kind, kind.__name__, extras=True)
     formats = {name: _of_field(kind, name, hint, (*outer, kind)) for name, hint in hints.items()}
     own = [name for name, hint in hints.items() if get_origin(hint) is not ClassVar]
     if own != [field.name for field in dataclasses.fields(kind) if field.init and not field.kw_only]:
         raise UsageError(f"{kind.__name__}: each field is an argument of the class, in the order of the wire")
     return _Record(kind, tuple(_places(kind, formats, own)), _spans(kind, formats))
-
-
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    try:
-        return get_type_hints(kind, include_extras=True)
-    except NameError as error:
-        message = f"{kind.__name__}: {error}; what annotations name is imported or defined at the top of its file"
-        raise UsageError(message) from error
 
 
 def _of_field(kind: type[Any], name: str, hint: Any, outer: tuple[type, ...]) -> Format:

@@ -10,10 +10,11 @@ from enum import Enum
 from functools import partial
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 from otf.errors import UsageError
 from otf.values import show
+from otf.values.classes import hints_of
 
 Convert: TypeAlias = Callable[[Any], Any]
 """A conversion between a value and the library's object for it. Raises ValueError or TypeError."""
@@ -143,11 +144,7 @@ def type_hints(kind: Any) -> dict[str, Any]:
     """Return the types of the fields and constants of a dataclass. Raises UsageError for an undefined name."""
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
         raise UsageError(f"{show(kind)} is not a {_KINDS}: a message has these alone")  # pyright: ignore[reportUnknownArgumentType] -- anything
-    try:
-        hints = get_type_hints(kind)
-    except NameError as error:
-        message = f"{kind.__name__}: {error}; what annotations name is imported or defined at the top of its file"
-        raise UsageError(message) from error
+    hints = hints_of(kind, kind.__name__)
     if not all(each.init and not each.kw_only for each in dataclasses.fields(kind)):
         raise UsageError(f"{kind.__name__}: each field is an argument of the class, with a place")
     return hints

@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from enum import Enum, Flag
-from typing import Any, Final, NewType, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Any, Final, NewType, TypeGuard, get_args, get_origin
 
 from otf.errors import UsageError, choose, near
 from otf.spec import Elapse, Idle
 from otf.trace.events import Ended, Undecodable
 from otf.values import FiniteFunction, show
-from otf.values.classes import fits, is_class, is_uuid, unreadable
+from otf.values.classes import fits, hints_of, is_class, is_uuid
 
 Json = Any
 _PLAIN: Final = (str, bool, int, float, type(None))
@@ -145,10 +145,8 @@ class Registry:
             message = f"two types are called {name}, {where}: a trace could not tell them apart; rename one of them"
             raise UsageError(message)
         self.types[name] = kind
-        try:
-            self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else get_type_hints(kind)
-        except NameError as error:
-            raise unreadable(kind, f"the fields of {name} in a trace", error) from error
+        where = f"the fields of {name} in a trace"
+        self._hints[kind] = {} if issubclass(kind, Enum) or is_uuid(kind) else hints_of(kind, where)
         for hint in self._hints[kind].values():
             self._add(hint)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from typing import (
     get_type_hints,
 )
 
-from otf.errors import UsageError
+from otf.errors import UsageError, near
 
 # from 3.14 on Python evaluates annotations when they are read, and a name may be there for type checkers only
 _LAZILY: Any = import_module("annotationlib") if sys.version_info >= (3, 14) else None
@@ -133,10 +134,15 @@ def _annotations(kind: type[Any], where: str) -> dict[str, Any]:
     """Return the evaluated annotations of a class, in which its own name and its type variables are always known."""
     variables: tuple[TypeVar, ...] = getattr(kind, "__parameters__", ())
     local = {kind.__name__: kind} | {each.__name__: each for each in variables}
+    return hints_of(kind, where, extras=True, local=local)
+
+
+def hints_of(kind: Any, where: str, *, extras: bool = False, local: Any = None) -> dict[str, Any]:  # noqa: ANN401 -- a class
+    """Return the evaluated annotations of a class. Raises UsageError that names the field and its unknown name."""
     try:
-        return get_type_hints(kind, localns=local, include_extras=True)
+        return get_type_hints(kind, localns=local, include_extras=extras)
     except NameError as error:
-        raise unreadable(kind, where, error) from error
+        raise _unreadable(kind, where, error) from error
 
 
 def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str, object]:  # noqa: ANN401 -- a function
@@ -147,14 +153,17 @@ def argument_types(function: Any, names: Sequence[str], where: str) -> dict[str,
     try:
         return get_type_hints(SimpleNamespace(__annotations__=declared), known, include_extras=True)
     except NameError as error:
-        raise unreadable(function, where, error) from error
+        raise _unreadable(function, where, error) from error
 
 
-def unreadable(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
+def _unreadable(thing: Any, where: str, error: NameError) -> UsageError:  # noqa: ANN401 -- a class or a function
     """Return the error for an annotation with a name that is only there for type checkers, or nowhere."""
-    return UsageError(
-        f"{where}: an annotation of {thing.__qualname__} cannot be read ({error}); define this name in its module"
-    )
+    name = str(error.name)
+    named = next((f".{each}" for each, hint in annotations_of(thing).items() if name in str(hint)), "")
+    known = [*dir(sys.modules.get(thing.__module__)), *dir(builtins)]
+    hint = near(name, [each for each in known if not each.startswith("_")], 0.75)
+    message = f"{where}: the annotation of {thing.__qualname__}{named} cannot be read: {error};"
+    return UsageError(f"{message} {hint and f'{hint} '}define or import {name} at the top of its file")
 
 
 def substituted(hint: Any, bound: dict[Any, object]) -> object:  # noqa: ANN401 -- any annotation

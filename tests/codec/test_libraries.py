@@ -248,7 +248,10 @@ class Odd:
             "Level.value is not declared; .* has other",
         ),
         (lambda: from_construct({Recursive: construct.Pass}), "Recursive.inner: Recursive is a part of itself"),
-        (lambda: from_construct({Unknown: construct.Pass}), "Unknown: name 'nothing' is not defined"),
+        (
+            lambda: from_construct({Unknown: construct.Pass}),
+            "Unknown.value cannot be read: name 'nothing' is not defined; define",
+        ),
         (lambda: from_construct({Keyed: construct.Pass}), "Keyed: each field is an argument of the class"),
         (lambda: from_construct({Odd: construct.Pass}), "Odd.value: .*complex.* is not a dataclass, enum, bool"),
         (lambda: from_construct({int: construct.Pass}), "int.* is not a dataclass"),

@@ -186,15 +186,17 @@ def test_a_value_that_the_encoding_lacks_is_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "pattern", "message"),
     [
-        (Coin, "coin", "the pattern 'coin' must name each field of Coin once, in braces; it has {cents}"),
+        (Coin, "coin", "the pattern 'coin' must name each field of Coin once, in braces; Coin has {cents}"),
         (Coin, "{cents} {cents}", "must name each field of Coin once"),
         (Coin, "{cents} {euros}", "must name each field of Coin once"),
-        (Coin, "{cents!r}", "must name each field of Coin once"),
+        (Coin, "{cents!r}", "; {cents!r} has a format, which a pattern cannot have: write {cents}; Coin has"),
+        (Coin, "coin {cens}", "once, in braces; did you mean {cents}? Coin has {cents}"),
+        (Coin, "coin {cents", "once, in braces; a brace is not closed, or not opened; Coin has {cents}"),
         (Flagged, "{on}", "Flagged.on: a line can carry int, float and str, not <class 'bool'>; write a codec"),
         (Table, "{rows}", "Table.rows: a line can carry int, float and str, not tuple[int, ...]"),
         (bytes, "{}", "bytes is not a dataclass"),
         (Coin, "coin {cents}\n", "has a line end, which the framing adds; leave it out"),
-        (Button, "{x}", "must name each field of Button once, in braces; it has no field"),
+        (Button, "{x}", "must name each field of Button once, in braces; Button has no field"),
         (int, "number", "the pattern 'number' must have the place of the int once, as {}"),
     ],
 )  # fmt: skip
@@ -253,3 +255,17 @@ def test_plain_text_and_numbers_are_values_too() -> None:
     assert [codec.decode("", each) for each in (b"n=-5", b"n=five", b"")] == [-5, "n=five", ""]
     with pytest.raises(CodecError, match="more than one line"):
         codec.encode("a\nb")
+
+
+@dataclass(frozen=True)
+class Misnamed:
+    """A field of a type that Python does not have."""
+
+    rows: strr  # type: ignore[name-defined] # pyright: ignore[reportUndefinedVariable] # noqa: F821 -- tested
+
+
+def test_an_annotation_that_cannot_be_read_is_named_with_its_field() -> None:
+    """Python's own error names neither the class nor the field."""
+    message = "^lines: the annotation of Misnamed.rows cannot be read: name 'strr' is not defined; did you mean str?"
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
+        lines({Misnamed: "{rows}"})

@@ -494,7 +494,7 @@ class Unknown:
         ([Summed], "Summed.crc is computed, so it is not part of a value"),
         ([Stray], "Stray.crc covers body; there are crc"),
         ([Own], "Own.crc covers itself"),
-        ([Unknown], "Unknown: name 'nothing' is not defined"),
+        ([Unknown], "Unknown.value cannot be read: name 'nothing' is not defined; define"),
     ],
     ids=map(str, range(11)),
 )

@@ -203,7 +203,10 @@ def test_what_has_no_values_or_few_ends(kind: object, values: list[object]) -> N
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (Secret, "inp: an annotation of Secret cannot be read (name 'Fraction' is not defined)"),
+        (
+            Secret,
+            "inp: the annotation of Secret.value cannot be read: name 'Fraction' is not defined; define or import",
+        ),
         (Callback, "inp.calls[…][…]: declare the types of the function's arguments: Callable[[int], bool]"),
         (tuple[int, Decimal], "inp[1]: the values of the type Decimal cannot be enumerated; list them: "),
         (dict[Decimal, int], "inp.keys(): the values of the type Decimal"),
@@ -298,5 +301,5 @@ def test_names_that_only_a_type_checker_knows() -> None:
     assert (is_record(found["Offer"]), is_record(found["Sale"])) == (True, True)
     assert (list(parameters(found["sell"])), list(annotations_of(found["sell"]))) == (["number"], ["number", "return"])
     assert argument_types(found["sell"], ["number"], "here") == {"number": int}
-    with pytest.raises(UsageError, match=r"here: an annotation of Offer cannot be read \(name 'Money'"):
+    with pytest.raises(UsageError, match=r"here: the annotation of Offer.price cannot be read: name 'Money'"):
         field_types(found["Offer"], "here")

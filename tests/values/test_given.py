@@ -266,7 +266,7 @@ def test_rows_say_what_is_missing() -> None:
         rows(len)
     with pytest.raises(UsageError, match="max has no readable signature; write a function around it"):
         rows(max, [3])
-    with pytest.raises(UsageError, match=r"^unknown: an annotation of unknown cannot be read \(name 'Decimal' is not"):
+    with pytest.raises(UsageError, match=r"^unknown: the annotation of unknown.x cannot be read: name 'Decimal' is"):
         rows(unknown)
     with pytest.raises(UsageError, match="by_name: its argument x is keyword-only"):
         rows(by_name)
