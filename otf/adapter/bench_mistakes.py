@@ -115,9 +115,11 @@ def codec_refused(codec: object) -> Iterator[str]:
     # a property that raises AttributeError is there
     missing = [name for name in ("types", *CODEC) if not hasattr(codec, name) and name not in dir(codec)]
     if missing:
-        own = [each for each in dir(codec) if not each.startswith("_")] if len(missing) < len(CODEC) else []
+        others = {each for each in dir(codec) if not each.startswith("_")} - {"types", *CODEC}
+        own = sorted(others) if len(missing) < len(CODEC) else []
         hint = " ".join(filter(None, (near(each, own, 0.75) for each in missing)))
-        what = f"the codec {brief(codec)} has no {', '.join(missing)}; {hint and f'{hint} '}"
+        name = brief(codec).removeprefix("a ").removeprefix("an ")
+        what = f"the codec {name} has no {', '.join(missing)}; {hint and f'{hint} '}"
         yield f"{what}use otf.lines(…), or write a class with them"
         return
     kinds: object = cast("Any", codec).types

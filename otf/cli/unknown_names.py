@@ -27,13 +27,16 @@ def further(path: Path, error: Exception) -> str:
     with suppress(OSError, SyntaxError, ValueError):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found = {each: line for line, each in sorted({*_unbound(tree), *_unimported(tree)}, reverse=True)}
-        told = sorted((line, each) for each, line in found.items() if each.split("'")[1] not in _told(error))
+        # what a wrong import should have brought is no further mistake
+        wrong = tuple(f"did you mean {_quoted(each)}?" for _, each in _unimported(tree))
+        other = {each for each in found if _quoted(each) != _quoted(str(error)) and not each.endswith(wrong)}
+        told = sorted((found[each], each) for each in other)
         return "".join(f"\n  line {line}: {each}" for line, each in told[:MOST])
     return ""
 
 
-def _told(error: Exception) -> tuple[str, ...]:
-    return tuple(str(error).split("'")[1:2])
+def _quoted(says: str) -> str:
+    return "".join(says.split("'")[1:2])
 
 
 def _unbound(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -17,6 +17,7 @@ from otf.spec.offering import TRANSITIONS
 from otf.spec.transition import acts, is_transition, requirements, timely
 from otf.trace.events import Ended, Undecodable
 from otf.values import message_of, show
+from otf.values.arguments import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Compiler:
             if isinstance(item, On) and isinstance(item.item, Accept):
                 message = f"it gave an Accept inside on(…); write Accept(…, port={item.port!r})"
             else:
-                message = f"it gave {show(item)}, which is not a transition; write goto(state, output, …)"
+                message = f"it gave {brief(item)}, which is not a transition; write goto(state, output, …)"
             raise ModelError(message)
 
     def _transition(self, origin: AskedState, item: Transition[Any], target: Node) -> Iterable[Move]:

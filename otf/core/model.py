@@ -18,6 +18,7 @@ from otf.spec.offering import INPUTS, Always, limited
 from otf.spec.places import Uncounted, places
 from otf.spec.transition import Completed
 from otf.values import as_text, key, likeness, show
+from otf.values.arguments import brief
 from otf.values.identity import weight
 from otf.values.raised import blame, own_frames
 
@@ -282,7 +283,7 @@ def offered(spec: Spec[Any, Any], state: object) -> Iterable[Any]:
     """Return the inputs of a state. Raises ModelError if the model gives none of the kind."""
     given: Any = spec.inputs(state)
     if isinstance(given, str | bytes) or not (hasattr(given, "__iter__") or hasattr(given, "__getitem__")):
-        raise ModelError(f"it gave {show(given)}, and no inputs: return a list of them, or yield each")
+        raise ModelError(f"it gave {brief(given)}, and no inputs: return a list of them, or yield each")
     return items_of(given) if isinstance(given, Generator) else given  # pyright: ignore[reportUnknownArgumentType] -- any
 
 

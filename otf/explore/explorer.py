@@ -18,7 +18,7 @@ from otf.spec.transition import in_words, is_transition
 from otf.trace.result import counted
 from otf.values import Values, show
 from otf.values.all_values import name_of
-from otf.values.arguments import checked
+from otf.values.arguments import brief, checked
 from otf.values.raised import blame, own_frames
 
 Progress = Callable[[int, int], None]
@@ -222,7 +222,7 @@ class _Explorer:
             self._take(inp, Transition(way.state, way.outputs, way.within, way.timers, way.after))
             return
         if not isinstance(way, Accept):
-            raise ModelError(f"it gave {show(way)}, which is not a transition; write goto(state, output, …)")
+            raise ModelError(f"it gave {brief(way)}, which is not a transition; write goto(state, output, …)")
         graph = self.graph
         graph.input.append(inp)
         graph.output.append(self._output((way,), (f"outputs accepted on {way.port or 'the port'}",)))

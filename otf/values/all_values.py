@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from typing import (
     TYPE_CHECKING,
@@ -267,8 +269,10 @@ class Reader:
             if applies(kind):
                 return form(request)
         name = name_of(kind)
+        is_own = is_class(kind) and kind.__module__.partition(".")[0] not in {*sys.stdlib_module_names, "builtins"}
+        first = f"make {name} a dataclass with @dataclass(frozen=True), or " * (is_own and not is_dataclass(kind))
         raise UsageError(
-            f"{where}: the values of the type {name} cannot be enumerated; list them: "
+            f"{where}: the values of the type {name} cannot be enumerated; {first}list them: "
             f"values={{{name}: [...]}}, Annotated[{name}, Among(...)] or register({name}, ...)"
         )
 

@@ -95,8 +95,9 @@ def _hash_key(value: Hashable) -> Hashable:
 
 
 def _refuse(value: object) -> Hashable:
-    name = type(value).__name__
-    raise TypeError(f"a {name} can change and has no hash: use a tuple, a frozenset or a frozen dataclass instead")
+    kind = type(value)
+    what = f"{'a ' * (kind.__module__ == 'builtins')}{kind.__name__}"
+    raise TypeError(f"{what} can change and has no hash: use a tuple, a frozenset or a frozen dataclass instead")
 
 
 _MAKERS: dict[type, _Maker] = {

@@ -294,7 +294,7 @@ class Dcode:
     """A codec with a misspelt method."""
 
     types = (str,)
-    port = encode = dcode = str
+    port = encode = decoed = str
 
 
 ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system): "
@@ -344,7 +344,7 @@ ON, IN = "Bench.on_ports(spec, codec, ports): ", "Bench.in_process(spec, system)
         ),
         ((SPEC, Method(), PORTS), {}, "the codec's types is a method; write @property above it, and it must be a tu"),
         ((SPEC, Method(), PORTS), {}, "the codec's decode: it takes (data), not (port, data)\n  File "),
-        ((SPEC, Dcode(), PORTS), {}, "the codec a Dcode has no decode; did you mean dcode? use otf.lines(…), or"),
+        ((SPEC, Dcode(), PORTS), {}, "the codec Dcode has no decode; did you mean decoed? use otf.lines(…), or"),
         ((SPEC, Words(), PORTS), {"life": {"keep": 1}}, "life={'keep': 1}: a Life is needed; write life=Life(…)"),
         ((SPEC, Words(), PORTS), {"barrier": 5}, "barrier=5: a Barrier is needed; write barrier=Barrier(…)"),
         ((SPEC, Words(), PORTS), {"limits": Limits}, "limits=Limits: a Limits is needed; write limits=Limits(…)"),

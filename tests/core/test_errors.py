@@ -79,6 +79,7 @@ WRONG: list[tuple[object, str]] = [
     (None, "it returned None; yield transitions (goto(state, output, …)), or return a list of them"),
     (goto(1), "it returned Transition(state=1); yield"),
     ([1], "it gave 1, which is not a transition; write goto(state, output, …)"),
+    ([goto], "it gave goto, which is not a transition; write goto(state, output, …)"),
     (both, "it returned Transition(state=2), which nothing sees, since it also has `yield`: yield it"),
     ("tea", "it gave 't', which is not a transition"),
     ([goto([])], "the state [] cannot be compared: a list can change and has no hash"),
@@ -239,7 +240,7 @@ def test_so_are_the_inputs(inputs: Callable[[int], Iterable[object]], expected: 
 
 def test_an_initial_state_that_can_change_is_refused_at_once() -> None:
     """Before anything is sent."""
-    with pytest.raises(UsageError, match=r"the state Mutable\(\) cannot be compared: a Mutable can change"):
+    with pytest.raises(UsageError, match=r"the state Mutable\(\) cannot be compared: Mutable can change"):
         Spec[object, str](lambda _state, _inp: [], Mutable(), [])
 
 

@@ -133,7 +133,7 @@ def absolute(number: int) -> int:
 
 def test_a_type_is_registered_with_what_makes_its_values() -> None:
     """A type is registered with its class, a function, another type or values; the last source counts."""
-    with pytest.raises(UsageError, match="the type Money cannot be enumerated"):
+    with pytest.raises(UsageError, match="the type Money cannot be enumerated; make Money a dataclass with"):
         every(Money)
     register(Money)
     assert shown(every(Money)) == "[Money(0), Money(1), Money(2), Money(3)]"
