@@ -11,6 +11,7 @@ from otf.adapter import Bench
 from otf.adapter.third_party import watched
 from otf.codec.malformed import Malformed
 from otf.core import Monitor, Session
+from otf.core.model import first_inputs
 from otf.core.pacing import Strict
 from otf.spec import Spec, fingerprint
 from otf.strategy import Script
@@ -25,6 +26,7 @@ from otf.values import show
 CUT: Final = "the trace was cut, and the model allows all that is left of it"
 DROPPED: Final = "of its events {:,} in the middle were dropped, since it grew too long: those before are judged alone"
 MISSING: Final = "its last line counts {} inputs, and {} are there: lines are missing"
+MANY: Final = 100  # inputs whose ports are known
 SECONDS: Final = 2.0
 EACH: Final = 0.001
 OnStep = Callable[[TracedEvent, Monitor], None]
@@ -119,7 +121,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     tally = EventTally(bench.spec)
     patience, registry = Patience(), Registry(bench.known_types)
     with watched():
-        for read in reader.events(registry, bench.ports):
+        for read in reader.events(registry, _ports(bench), bench.port):
             monitor.slack = read.slack
             session.tell(read.event, len(read.raw or b""))
             # only now is it known whether the system had taken an input that leaves everything open
@@ -147,6 +149,14 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
         untested=tally.nothing(truncated=verdict.truncated) if passes else "",
         left_open=tuple(monitor.properties.left_open()) if passes and monitor.properties is not None else (),
     )
+
+
+def _ports(bench: Bench) -> tuple[str, ...]:
+    """Return the names of all ports; () if only the bench's `connect` knows them."""
+    if bench.ports or not bench.outputs:
+        return tuple(bench.ports)
+    given = first_inputs(bench.spec, MANY)
+    return tuple(dict.fromkeys(port for port in (*bench.outputs, *map(bench.port, given)) if port))
 
 
 def _doubt(reader: TraceReader, sent: int) -> str:

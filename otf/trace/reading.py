@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, Literal, NoReturn, TypeVar, get_args, g
 
 import msgspec
 
-from otf.errors import TraceError, choose, near
+from otf.errors import CodecError, TraceError, choose, near
 from otf.trace.events import Closed, Event, Guess, KnownBy, Quiet, Seen, Sent, Stalled, Taken
 from otf.trace.record import DROPPED, FORMAT, Header, TraceLine
 from otf.trace.tagged import Registry
@@ -83,9 +83,15 @@ class TraceReader:
         self._lines = self._decoded(source)
         self.header: Header = self._header()
 
-    def events(self, registry: Registry, ports: Collection[str] = ()) -> Iterator[TracedEvent]:
-        """Yield the events of the trace, each on one of `ports` if these are given; `registry` decodes their values."""
+    def events(
+        self, registry: Registry, ports: Collection[str] = (), port_of: Callable[[object], str] | None = None
+    ) -> Iterator[TracedEvent]:
+        """Yield the events of the trace; `registry` decodes their values.
+
+        If `ports` are given, each event must be on one of them, and each input on the port that `port_of` returns.
+        """
         before: object = None if self.dropped else 0
+        names = [*ports]
         for number, line in self._lines:
             if line["event"] == "end":
                 self._finish(line)
@@ -97,9 +103,7 @@ class TraceReader:
                 known = choose(line["event"], [*_READ, "end"], "known:")
                 self.fail(number, f"the event {show(line['event'])} is not known; {known}")
             traced = self._traced_event(number, line, registry)
-            if ports and getattr(traced.event, "port", "") not in {"", *ports}:
-                known = choose(line["port"], ports, "it has")
-                self.fail(number, f"the bench has no port {show(line['port'])}; {known}")
+            self._check_port(traced, names, port_of)
             if line.get("aftermath") is not True:
                 self._follows(number, line.get("n"), before)
                 before = line.get("n")
@@ -107,6 +111,26 @@ class TraceReader:
             elif len(self.aftermath) < AFTERMATH:
                 self.aftermath.append(traced)
         self.cut = True
+
+    def _check_port(self, traced: TracedEvent, known: list[str], port_of: Callable[[object], str] | None) -> None:
+        """Refuse an event on a port that is not `known`, and an input on another port than its own.
+
+        The port of an input becomes known: a bench that connects its ports itself may not name all.
+        """
+        port, event = getattr(traced.event, "port", ""), traced.event
+        own = port
+        if port_of is not None and isinstance(event, Sent):
+            try:
+                own = port_of(event.input)
+            except CodecError as error:
+                self.fail(traced.line, str(error))
+            if known and own not in known:
+                known.append(own)
+        if known and port not in {"", *known}:
+            self.fail(traced.line, f"the bench has no port {show(port)}; {choose(port, known, 'it has')}")
+        if isinstance(event, Sent) and port not in {"", own}:
+            what = f"the input {show(event.input)} goes to {own or 'no port'}"
+            self.fail(traced.line, f"the field 'port' is {show(port)}; {what}")
 
     def skip(self) -> None:
         """Read the rest of the trace, to its last line, without yielding events."""

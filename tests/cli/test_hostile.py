@@ -160,6 +160,24 @@ def test_a_field_that_is_none(folder: Path, trace: Path, field: str, value: obje
     assert f"strange.jsonl, line 2: {message}" in refused(rewrite(folder / "strange.jsonl", lines))
 
 
+@pytest.mark.parametrize(
+    ("line", "port", "message"),
+    [
+        (2, "cpe9", "the bench has no port 'cpe9'; did you mean cpe3? it has user, cpe2, cpe3"),
+        (3, "cpe9", "the bench has no port 'cpe9'; did you mean cpe3? it has user, cpe2, cpe3"),
+        (2, "cpe2", "the field 'port' is 'cpe2'; the input Join(nick='n1', conf='c2') goes to user"),
+    ],
+)
+def test_a_port_of_a_bench_that_connects_its_ports_itself(folder: Path, line: int, port: str, message: str) -> None:
+    """Each command refuses an output on a port that no bench has, and an input on a port that is not its own."""
+    assert otf("run", "conference", "--traces", 1, "--steps", 4, "--seed", 3, "--out", "talk").status == 0
+    lines = recorded(folder / "talk" / "path-0001.jsonl")
+    lines[line - 1]["port"] = port
+    rewrite(folder / "strange.jsonl", lines)
+    for command in ("replay", "show", "rerun", "shrink"):
+        assert f"strange.jsonl, line {line}: {message}" in failed(command, "strange.jsonl")
+
+
 HOSTILE = "\x1b[2J\x1b[31m\x07\u202e\x9b\r"
 
 

@@ -195,10 +195,11 @@ def test_a_trace_of_another_bench(tmp_path: Path) -> None:
 
 def test_a_trace_of_which_the_model_specifies_nothing() -> None:
     """From its first input on, another model allows anything: that is no pass, however many inputs follow."""
-    tested = replace(on_function(lambda: lambda _frame: None), spec=Spec[int, str](lambda _state, _inp: [], 0, ["in"]))
+    spec = Spec[int, str](lambda _state, _inp: [], 0, ["p.in"])
+    tested = replace(on_function(lambda: lambda _frame: None), spec=spec)
     events: list[Event] = []
     for at in (0.0, 1.0, 2.0):
-        events += [Sent("in", "p", at), Seen("p.out", "p", at + 0.1), Quiet(at + 0.5)]
+        events += [Sent("p.in", "p", at), Seen("p.out", "p", at + 0.1), Quiet(at + 0.5)]
     lines = [header_line(HEADER, "2026-11-22"), *(event_line(n, each, "2026") for n, each in enumerate(events, 1))]
     lines += [end_line(Verdict("fail"), "2026", 3)]
     judgement = _replayed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), tested)
