@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
@@ -9,7 +10,7 @@ from inspect import BoundArguments, Parameter, isfunction, signature
 from types import FrameType, NoneType, UnionType
 from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from otf.errors import near, refuse
+from otf.errors import choose, near, refuse
 from otf.values.classes import fits, is_class
 from otf.values.raised import ENGINE, LIBRARIES, MODELS, definition
 from otf.values.text import show
@@ -85,7 +86,7 @@ def misfits(made: Callable[..., Any], given: Iterable[tuple[str, object]]) -> It
             continue
         if not fits(value, hints[name]):
             known = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
-            hint = near(str(value), map(str, known))
+            hint = near(str(value), map(str, known)) or _advice(made, name, value, hints[name])
             yield f"{name}={brief(value)}: {_needed(hints[name])} is needed{hint and f'; {hint}'}"
         elif hints[name] is float and not cast("float", value) >= 0:  # nor NaN
             yield f"{name}={value}: a number of 0 or more is needed"
@@ -146,6 +147,19 @@ def _uncallable(value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotati
         value,
         *("value" if each is Any else getattr(each, "__name__", "value") for each in cast("list[object]", parts[0])),
     )
+
+
+def _advice(made: Callable[..., Any], name: str, value: object, hint: Any) -> str:  # noqa: ANN401 -- an annotation
+    """Return what to write instead of a value of another type; "" if its annotation says all."""
+    kind, parts = type(value), get_args(hint)
+    if name == "framing":
+        known = [each for each in getattr(sys.modules.get("otf.framing"), "__all__", ()) if each.islower()]
+        return f"{choose(str(value), known)}; write framing=lines() after `from otf.framing import lines`"
+    if get_origin(hint) is Callable and parts[0] == [] and kind.__module__ != "builtins":
+        method = ".METHOD" * (get_origin(parts[1]) is Callable)
+        return f"it makes a new one for each path: write lambda: {kind.__name__}(…){method}"
+    found = re.search(r'(?:such as|for instance to) "([^"]+)"', made.__doc__ or "") if name == "url" else None
+    return f"write it as {found[1]!r}" if found else ""
 
 
 def _needed(hint: Any) -> str:  # noqa: ANN401 -- an annotation

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -244,3 +244,13 @@ async def opened(make: Callable[[], FrameHandler]) -> None:
     """Open a line."""
     async with inprocess(make, port="panel")() as line:
         assert isinstance(line, InprocessLine)
+
+
+class Lamp:
+    """A system, which has a method for each frame."""
+
+
+def test_an_object_instead_of_its_maker_is_refused() -> None:
+    """The commonest mistake: the object itself, which one path would pass on to the next."""
+    with pytest.raises(UsageError, match=r"a function is needed; it makes .*: write lambda: Lamp\(…\)\.METHOD"):
+        inprocess(cast("Any", Lamp()))

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import pytest
@@ -313,3 +314,18 @@ async def test_a_connection_that_was_reset_holds_nothing_back() -> None:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         peer.close()
         assert line.under_way() == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"url": 7000}, "url=7000: a text is needed; write it as 'tcp://127.0.0.1:7000'"),
+        ({"url": "127.0.0.1:7000", "framing": "linez"}, "function is needed; did you mean lines? choose one of cobs, "),
+        ({"url": "127.0.0.1:7000", "framing": 5}, "slip; write framing=lines() after `from otf.framing import lines`"),
+    ],
+)
+def test_an_argument_of_another_type_says_what_to_write(given: dict[str, Any], says: str) -> None:
+    """The form of an address, and the framings that there are."""
+    with pytest.raises(UsageError) as raised:
+        tcp(**given)
+    assert says in str(raised.value)
