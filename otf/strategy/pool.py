@@ -233,7 +233,7 @@ class VisitCounts:
     # the number of first visits
     firsts: int = 0
     # of the states visited, not of those remembered: a seed determines what is forgotten
-    weights: AverageWeight = field(default_factory=AverageWeight)
+    weights: AverageWeight = field(default_factory=AverageWeight, compare=False)
     # called when states are forgotten, so that no log of the path holds them
     shorten: Callable[[], None] = lambda: None
 
