@@ -107,7 +107,7 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
     known = parameters(reference, sets)
     own = {key: value for key, value in header.parameters.items() if key not in TIMES or key in known}
     # a trace of another bench is refused, with that as the reason
-    for key in sorted(own.keys() - known.keys()) if header.bench in {"", reference} else ():
+    for key in sorted(own.keys() - known.keys()) if not header.bench or _same(reference, header.bench) else ():
         message = f"{reference} has no parameter {show(key)}"
         if hint := near(key, known.keys() - sets.keys()):
             # without the parameter that was meant, another system would be driven, and pass
@@ -168,7 +168,9 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
         raise UsageError(
             f"{message}choose what code is loaded: name the bench yourself with --bench BENCH{hint and f'; {hint}'}"
         )
-    other = "" if reference == header.bench else f"it is a trace of the bench {show(header.bench)}, not of {reference}"
+    other = (
+        "" if _same(reference, header.bench) else f"it is a trace of the bench {show(header.bench)}, not of {reference}"
+    )
     if other and is_shipped(header.bench) and is_shipped(reference):
         raise UsageError(f"{reader.name}: {other}; leave out --bench")
     try:
@@ -176,6 +178,10 @@ def bench_of(reader: TraceReader, named: str | None, sets: Mapping[str, object],
         return replace(bench, inputs=header.inputs).at_speed(header.speed).with_malformed(header.malformed)
     except OtfError as error:
         raise type(error)(f"{reader.name}: {other and f'{other}; '}{error}") from error
+
+
+def _same(reference: str, other: str) -> bool:
+    return reference.removesuffix(":bench") == other.removesuffix(":bench")
 
 
 def each_trace(names: list[str]) -> Iterator[str]:

@@ -198,6 +198,7 @@ class TraceReader:
             self.fail(number, f"in the header {_misfit(field, line[field], get_type_hints(Header)[field])}")
 
     def _decoded(self, source: Iterable[bytes]) -> Iterator[tuple[int, TraceLine]]:
+        good = False  # a line was read
         for number, text in enumerate(source, 1):
             whole = text.endswith(b"\n")
             if len(text) > LONGEST:
@@ -205,12 +206,14 @@ class TraceReader:
             if not text.strip():
                 continue
             try:
-                yield number, _object(text)
+                line = _object(text)
             except (msgspec.DecodeError, ValueError, RecursionError) as error:
                 # the tester was killed while it wrote this line: all earlier lines are good
-                if not whole and number > 1:
+                if not whole and good:
                     return
-                self.fail(number, f"not a line of a trace: {error}; {_remedy(number)}")
+                self.fail(number, f"not a line of a trace: {error}; {_remedy(number if good else 1)}")
+            good = True
+            yield number, line
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:

@@ -132,6 +132,14 @@ def test_a_header_that_is_none(folder: Path, trace: Path, field: str, value: obj
     assert message in refused(rewrite(folder / "strange.jsonl", lines))
 
 
+def test_a_page_is_no_trace(folder: Path) -> None:
+    """Nothing before the bad line was a line of a trace: there is nothing to keep."""
+    (folder / "page.html").write_text("\n<!doctype html>\n<p>\n", encoding="utf-8")
+    told = failed("show", "page.html")
+    assert "page.html, line 2: not a line of a trace" in told
+    assert "; give a trace of `otf run`; " in told
+
+
 def test_a_header_in_which_something_is_missing(folder: Path, trace: Path) -> None:
     """A header without something that is needed is told; what has a default may be missing."""
     lines = recorded(trace)

@@ -269,7 +269,10 @@ def test_a_port_that_is_taken(campaign: Campaign) -> None:
         port = str(other.getsockname()[1])
         with pytest.raises(UsageError, match="0 takes a free one"), live(port, campaign, "coffee", print):
             pass
-    with pytest.raises(UsageError, match="cannot be used"), live("70000", campaign, "coffee", print):
+    with (
+        pytest.raises(UsageError, match="cannot be used: a port from 0 to 65535 is needed;"),
+        live("70000", campaign, "coffee", print),
+    ):
         pass
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import failed, otf
+from tests.cli.command import failed, otf, recorded, rewrite
 
 NAMES = """
 from __future__ import annotations
@@ -168,6 +168,10 @@ def test_a_trace_of_another_bench() -> None:
     otf("run", "coffee", "--traces", 1, "--steps", 5, "--out", "runs", "--no-saved")
     message = failed("replay", "runs/path-0001.jsonl", "--bench", "tickets")
     assert message.endswith("it is a trace of the bench 'coffee', not of tickets; leave out --bench\n")
+    lines = recorded(Path("runs/path-0001.jsonl"))
+    lines[0]["parameters"]["falt"] = "dry"
+    message = failed("replay", rewrite(Path("typo.jsonl"), lines), "--bench", "coffee:bench")
+    assert message.startswith("otf: typo.jsonl: coffee:bench has no parameter 'falt'; did you mean fault?")
 
 
 @pytest.mark.parametrize(

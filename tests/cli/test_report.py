@@ -163,6 +163,10 @@ def test_what_is_wrong_is_told(folder: Path) -> None:
     assert ".: there is no trace in it (path-0001.jsonl, …); these of its folders have traces: one" in failed(
         "report", "."
     )
+    for number in range(7):
+        (folder / "many" / str(number)).mkdir(parents=True)
+        (folder / "many" / str(number) / "path-0001.jsonl").touch()
+    assert failed("report", "many").endswith("these of its folders have traces: 0, 1, 2, 3, 4 and 2 more\n")
     told = failed("report", "one", "--out", "no/report.html")
     assert told.endswith("no/report.html: it cannot be written (No such file or directory); choose another file\n")
 

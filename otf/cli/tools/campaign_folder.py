@@ -37,6 +37,7 @@ from otf.trace.title import title
 # an earlier failure that was driven again, or one seen behind another and then shown without it
 SAVED: Final = re.compile(r"(saved|path-\d+\.behind)-\d+\.jsonl")
 PATH: Final = re.compile(rf"path-\d+\.jsonl|{SAVED.pattern}")
+FEW: Final = 5  # folders named in a message
 NOT_KEPT: Final = "its trace was not kept"
 Shows = Callable[[list[Path]], Iterable[Path]]
 
@@ -62,8 +63,9 @@ def paths(folder: Path) -> list[Path]:
         ordinary(file)
     if not files:
         below = sorted({file.parent.name for file in folder.glob("*/path-*.jsonl")})
+        more = f" and {len(below) - FEW:,} more" if len(below) > FEW else ""
         hint = (
-            f"these of its folders have traces: {', '.join(below)}"
+            f"these of its folders have traces: {', '.join(below[:FEW])}{more}"
             if below
             else "`otf run` prints the folder of its traces"
         )

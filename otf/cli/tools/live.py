@@ -191,7 +191,8 @@ def live(
     try:
         server = _Server(int(where), page)
     except (OSError, OverflowError) as error:
-        message = f"--page {where}: port {where} of 127.0.0.1 cannot be used: {error}; 0 takes a free one"
+        why = "a port from 0 to 65535 is needed" if isinstance(error, OverflowError) else error
+        message = f"--page {where}: port {where} of 127.0.0.1 cannot be used: {why}; 0 takes a free one"
         raise UsageError(message) from error
     with server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True)
