@@ -99,7 +99,7 @@ async def _follow(trace: Path, bench: Bench, oracle: Oracle, before: WithMonitor
     monitor = Monitor(oracle)
     with trace.open("rb") as file:
         reader = TraceReader(bounded(file), str(trace))
-        for number, read in enumerate(reader.events(Registry(bench.known_types))):
+        for number, read in enumerate(reader.events(Registry(bench.known_types, bench.made_at))):
             if number % EVENTS == 0:
                 await checkpoint()
             before(read.event, monitor)

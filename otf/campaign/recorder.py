@@ -109,8 +109,8 @@ def _kinds(events: list[Event]) -> dict[type, object]:
 
 
 @lru_cache(maxsize=1)  # once for each failing path, the hints of 2,000 types more than doubled the time of a campaign
-def _registry(types: tuple[type, ...]) -> Registry:
-    return Registry(types)
+def _registry(types: tuple[type, ...], made_at: str) -> Registry:
+    return Registry(types, made_at)
 
 
 def reread(trace: Path, bench: Bench) -> list[Event]:
@@ -119,7 +119,7 @@ def reread(trace: Path, bench: Bench) -> list[Event]:
     Raises TraceError if it cannot be read.
     """
     with _reading(trace) as reader:
-        events = [read.event for read in reader.events(_registry(bench.known_types))]
+        events = [read.event for read in reader.events(_registry(bench.known_types, bench.made_at))]
         return [] if reader.dropped else events
 
 

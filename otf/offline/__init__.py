@@ -119,7 +119,7 @@ def judge(reader: TraceReader, bench: Bench, *, keep: bool = False, on_step: OnS
     monitor = session.monitor
     events: list[Event] = []
     tally = EventTally(bench.spec)
-    patience, registry = Patience(), Registry(bench.known_types)
+    patience, registry = Patience(), Registry(bench.known_types, bench.made_at)
     with watched():
         for read in reader.events(registry, _ports(bench), bench.port):
             monitor.slack = read.slack

@@ -47,16 +47,17 @@ def encode(value: object) -> Json:
 class Registry:
     """The types whose values a trace may contain, by name, with the types of their fields.
 
-    `Registry` raises UsageError if two types share a name, since a trace could not distinguish them.
+    `made_at` is the line of the bench, for errors. `Registry` raises UsageError if two types share a name, since
+    a trace could not distinguish them.
 
     >>> Registry([]).decode(encode((1, b"a")))
     (1, b'a')
     """
 
-    def __init__(self, types: Iterable[object]) -> None:
+    def __init__(self, types: Iterable[object], made_at: str = "") -> None:
         self.types: dict[str, type[Any]] = {}
         self._hints: dict[type, dict[str, Any]] = {}
-        self._depth = 0
+        self._depth, self._made_at = 0, made_at
         for kind in (*_ALWAYS, *types):
             self._add(kind)
 
@@ -83,8 +84,9 @@ class Registry:
         if name in _BASIC and rest.keys() == {"value"}:
             return self._basic(name, rest["value"])
         message = f"the type {show(name)} is not known to the bench; {choose(name, sorted(self.types), 'known:')}"
-        message += "; a bench lists types that its codec does not know in `types`"
-        raise ValueError(message)
+        where = self._made_at.strip().partition(", in ")[0]
+        listed = f"types=({name},)" if name.isidentifier() and repr(name) == show(name) else "the type in `types`"
+        raise ValueError(f"{message}; give the bench {listed}{where and f' ({where})'}")
 
     def _typed(self, kind: type[Any], data: Mapping[str, Json]) -> object:
         if issubclass(kind, Enum):

@@ -181,7 +181,7 @@ def test_coverage_that_cannot_be_read(tmp_path: Path) -> None:
     covered = Coverage()
     assert run(made(Coffee), tmp_path / "a", traces=1, covers=covered).verdict == "pass"
     assert covered.seen == 3
-    with pytest.raises(UsageError, match=r"what workers cover .* 'Coffee' is not known to the bench; .* in `types`"):
+    with pytest.raises(UsageError, match=r"cover .* 'Coffee' is not known .* give the bench types=\(Coffee,\) \(File"):
         run(made(), tmp_path / "b", traces=1, covers=Coverage())
 
 

@@ -127,7 +127,7 @@ def read_suite(path: Path, bench: Bench, runs: int | None) -> PlannedSuite:
         return _plan_tests(*_tests_of(path, data, found, runs))
     _refuse_runs(runs)
     with _as_suite(path):
-        registry = Registry(bench.known_types)
+        registry = Registry(bench.known_types, bench.made_at)
         paths = [[registry.decode(inp) for inp in each] for each in data["inputs"]]
     return _plan_paths(paths, bench.spec.name, found.method, _weigh(paths, found))
 
