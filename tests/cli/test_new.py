@@ -173,6 +173,13 @@ def test_what_cannot_be_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "lamp.py: it cannot be written" in failed("new", "lamp")
 
 
+def test_a_draft_takes_no_framing(folder: Path) -> None:
+    """It was ignored, and the draft spoke with other line ends than asked for."""
+    (folder / "some.log").write_text("> on\n< OK\n", encoding="utf-8")
+    told = failed("new", "lamp", "--from", "some.log", "--framing", "crlf")
+    assert "--framing crlf: a draft from a recording has the framing of the recording; leave --framing out" in told
+
+
 @pytest.mark.parametrize("framing", list(FRAMINGS)[1:])
 @pytest.mark.parametrize("kind", STREAMS)
 def test_each_stream_has_each_framing(kind: str, framing: str, folder: Path) -> None:

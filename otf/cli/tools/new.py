@@ -65,6 +65,9 @@ def _start(wishes: NewCommand) -> int:
 
 
 def _draft(wishes: NewCommand) -> int:
+    if wishes.framing != "lines":
+        message = f"--framing {wishes.framing}: a draft from a recording has the framing of the recording"
+        raise UsageError(f"{message}; leave --framing out, and write framing=… in the file that otf writes")
     file = Path(f"{wishes.name}.py")
     try:
         with Path(wishes.source).open("rb") as source:
