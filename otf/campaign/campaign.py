@@ -16,7 +16,7 @@ from otf.adapter.third_party import blaming, watched
 from otf.campaign.changes import ChangedTransitions, keep_transitions, renew
 from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts
 from otf.campaign.contact import FailedStarts
-from otf.campaign.evidence import cover, new_evidence, passed_steps
+from otf.campaign.evidence import cover, new_evidence, passed_steps, refuse_empty
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About, Knowledge
 from otf.campaign.journal_reader import Past
@@ -92,6 +92,7 @@ class Campaign:
 
     async def run(self) -> Summary:
         """Drive all paths, then shrink the failures; return the summary. Raises ModelError if the model is broken."""
+        refuse_empty(self.bench)
         self.summary.parts.begin(self.spent)
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time - self.spent

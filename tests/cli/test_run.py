@@ -249,13 +249,21 @@ def test_the_usual_folder_cannot_be_written(folder: Path) -> None:
 
 def test_a_model_that_enables_no_input(folder: Path) -> None:
     """A run in which nothing was sent decides nothing, and says why."""
-    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
+    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=lambda paid: []"})
     done = otf("run", "machine.py")
     assert done.status == 3
     assert "INCONCLUSIVE: nothing was tested" in done.out
     assert "note: nothing was sent: the model enables no input in its initial state" in done.out
     kept = next(Path("otf-runs").glob("machine-*"))
     assert "INCONCLUSIVE: nothing was tested" in otf("report", str(kept), "--bench", "machine.py").out
+
+
+def test_a_model_without_inputs_is_refused(folder: Path) -> None:
+    """An empty list is a mistake of the model, and no inconclusive run."""
+    machine(folder, {"inputs=[Coin(5), Coin(10), Button()]": "inputs=[]"})
+    said = failed("run", "machine.py")
+    assert "has no inputs (inputs=[]) and no emits, so there is nothing to test; write Spec(" in said
+    assert 'machine.py", line' in said
 
 
 def test_a_model_whose_first_output_is_never_waited_for(folder: Path) -> None:
