@@ -18,7 +18,7 @@ from otf.adapter.threads import ThreadWatch
 from otf.adapter.waiting import Alarm, alarms, from_threads
 from otf.errors import USERS_OWN, ContactError, UsageError
 from otf.framing.frame import LARGEST, too_long
-from otf.values.arguments import checked
+from otf.values.arguments import brief, checked
 from otf.values.raised import describe, own_frames, traced
 
 Reply: TypeAlias = bytes | Ending | tuple[float, bytes | Ending]
@@ -191,7 +191,7 @@ def _made(make: Callable[[], FrameHandler], port: str) -> FrameHandler:
         )
         raise ContactError(message) from error
     if not callable(made):  # pyright: ignore[reportUnnecessaryComparison] -- a user may return anything
-        what = f"make(){_behind(port)} returned {made!r}, which cannot be called"
+        what = f"make(){_behind(port)} returned {brief(made)}, which cannot be called"
         raise UsageError(f"{what}; inprocess(make) needs a function from bytes to replies")
     return made
 
@@ -221,7 +221,7 @@ def _checked(reply: object, port: str) -> tuple[float, bytes | Ending]:
             return delay, what
         case _:
             message = (
-                f"the function{_behind(port)} gave {reply!r}, which is not a reply; "
+                f"the function{_behind(port)} gave {brief(reply)}, which is not a reply; "
                 "a reply is bytes, Ending('why'), or (seconds, one of these); give several in a list"
             )
             raise UsageError(message)

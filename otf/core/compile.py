@@ -95,7 +95,7 @@ class AskedState(NamedTuple):
 
 def _dropped(value: object) -> ModelError:
     """Return the error for what a generator returned, which Python drops silently."""
-    return ModelError(f"it returned {show(value)}, which nothing sees, since it also has `yield`: yield it")
+    return ModelError(f"it returned {brief(value)}, which nothing sees, since it also has `yield`: yield it")
 
 
 def items_of(yields: Generator[object, None, object]) -> Generator[object]:
@@ -119,7 +119,7 @@ class Compiler:
         yields = function(origin.value, *inputs)
         if not isinstance(yields, Iterable):
             message = (
-                f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+                f"it returned {brief(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
             )
             raise ModelError(message)
         items: Iterator[object] = iter(yields)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- checked one by one

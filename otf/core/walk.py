@@ -22,6 +22,7 @@ from otf.temporal import PropertyStep
 from otf.trace.events import Closed, Ended, Event, Guess
 from otf.trace.verdict import Failure, Verdict
 from otf.values import fresh, key, show
+from otf.values.arguments import brief
 from otf.values.identity import weight
 from otf.values.raised import definition, describe, traced
 
@@ -270,7 +271,7 @@ def bounded(act: Act, died: list[BaseException] | None = None) -> Act:
             return outputs
         if isinstance(outputs, (str, bytes)) or not isinstance(outputs, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's function may return anything
             message = (
-                f"the system returned {show(outputs)} for the input {show(inp)}; return a list of outputs, [] for none"
+                f"the system returned {brief(outputs)} for the input {show(inp)}; return a list of outputs, [] for none"
             )
             raise UsageError(message + definition(act))
         return tuple(_limited(outputs))

@@ -273,7 +273,7 @@ class _Explorer:
 
 def _ways(yields: object) -> Iterable[object]:
     if not isinstance(yields, Iterable):
-        message = f"it returned {show(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
+        message = f"it returned {brief(yields)}; yield transitions (goto(state, output, …)), or return a list of them"
         raise ModelError(message)
     return yields  # pyright: ignore[reportUnknownVariableType] -- each is checked when it comes
 

@@ -13,6 +13,7 @@ from otf.codec.malformed import MalformedCodec, Unreadable
 from otf.errors import CodecError, ModelError
 from otf.trace.events import Ended, Undecodable
 from otf.values import show
+from otf.values.arguments import brief
 from otf.values.raised import blame, definition, describe, own_frames, own_line
 
 KEPT: Final = 16_384  # values and frames; one more clears the cache. Of 10,000 inputs, 4,096 hardly ever came again
@@ -54,7 +55,7 @@ class CodecCache:
         if isinstance(data, bytes | PortAction):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's codec may return anything
             return data
         advice = _lazy(data) or ("is a `return` missing?" if data is None else "use text.encode()")
-        message = f"the codec gave {show(data)} for the input {show(value)}, which is not bytes; {advice}"
+        message = f"the codec gave {brief(data)} for the input {show(value)}, which is not bytes; {advice}"
         raise ModelError(message + definition(self.codec.encode))
 
     def decode(self, port: str, data: bytes) -> object:

@@ -79,6 +79,7 @@ WRONG: list[tuple[object, str]] = [
     (None, "it returned None; yield transitions (goto(state, output, …)), or return a list of them"),
     (goto(1), "it returned Transition(state=1); yield"),
     ([1], "it gave 1, which is not a transition; write goto(state, output, …)"),
+    (len, "it returned len; yield transitions"),
     ([goto], "it gave goto, which is not a transition; write goto(state, output, …)"),
     (both, "it returned Transition(state=2), which nothing sees, since it also has `yield`: yield it"),
     ("tea", "it gave 't', which is not a transition"),
