@@ -21,13 +21,14 @@
   };
 
   // An option is looked for with its hyphens, which would leave out what has the word.
-  // Words that are everywhere are not looked for beside others.
+  // Words that are everywhere are not looked for beside others, nor are letters and digits; a message has signs, too.
   const COMMON = new Set(["a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "cannot", "do", "does", "for", "has",
     "have", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not", "of", "on", "or", "that", "the", "there", "this",
     "to", "was", "what", "when", "where", "which", "why", "with", "you", "your"]);
   const plain = query => {
-    const words = query.replace(/(^|\s)-+/gu, "$1").split(/\s+/u);
-    const rare = words.filter(word => !COMMON.has(word.toLowerCase()));
+    const bare = /\s.+\s/u.test(query) ? query.replace(/[^\p{L}\p{N}_.-]+|\.(?!\w)/gu, " ").trim() : query;
+    const words = bare.replace(/(^|\s)-+/gu, "$1").split(/\s+/u);
+    const rare = words.filter(word => !COMMON.has(word.toLowerCase()) && /\p{L}{3}/u.test(word));
     return (rare.length ? rare : words).join(" ");
   };
 
@@ -37,19 +38,21 @@
   // What has the words as they were typed: a title, or a text of more than two words, such as an error.
   const has = (html, asked) => html.replace(/<[^>]*>/gu, "").toLowerCase().includes(asked.toLowerCase());
   const quoted = (asked, { title, text, location }) => {
-    if (/\s/u.test(asked) && has(title, asked)) return 1e10;
-    const said = location.startsWith("messages.html") && says(asked.toLowerCase(), text);
-    return said || (/\s.+\s/u.test(asked) && has(text, asked)) ? 1e9 : 0;
+    if (/\s/u.test(asked) && has(title, asked)) return 1e13;
+    if (location.startsWith("messages.html") && says(asked.toLowerCase(), text)) return 1e11;
+    return /\s.+\s/u.test(asked) && has(text, asked) ? 1e9 : 0;
   };
 
-  // A message has values where its page has dots: what was typed has most of the words around these, in their order.
+  // A message has values where its page has dots: what was typed has most of the words around these, in their order, or
+  // begins with some of them.
   const says = (asked, html) => html.toLowerCase().split("<li>").some(line => {
-    let end = 0, same = 0;
-    for (const part of line.replace(/<[^>]*>/gu, "").split(/…|: |; /u).map(each => each.trim()).filter(each => each.length > 3)) {
+    let end = 0, same = 0, begins = false;
+    for (const part of line.replace(/<[^>]*>/gu, "").split(/…|: |; /u).map(each => each.replace(/^[\s,]+|\s+$/gu, "")).filter(each => each.length > 3)) {
       const at = asked.indexOf(part, end);
       if (at >= 0) [end, same] = [at + part.length, same + part.length];
+      begins ||= at === 0 && part.length >= 12;
     }
-    return same >= 12 && 5 * same >= 2 * asked.length;
+    return same >= 12 && (5 * same >= 2 * asked.length || begins);
   });
 
   // A name that is typed as it is written leads to its own entry, not to an attribute; so does an option, first that of
