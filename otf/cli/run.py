@@ -79,7 +79,7 @@ def _drive_and_report(loaded: Bench, settings: Settings, options: RunOptions, as
         elif error is None:
             printer.whole("\n".join(filter(None, [visited(campaign), *unreached(campaign, options.until)])))
             if covered is not None:
-                say(f"covered of the model: {covered}")
+                say(f"covered, counted where otf chose an input: {covered}")
         else:
             printer.failures()
         if STDOUT_ERRORS:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import failed, machine, otf, recorded
+from tests.cli.command import failed, machine, otf, recorded, rewrite
 
 FROM = ("--bench", "machine.py:make")
 
@@ -35,7 +35,7 @@ def test_the_document_of_a_failure(trace: Path) -> None:
 
 def test_no_contact(folder: Path, trace: Path) -> None:
     """Where the system cannot be started the status is 3, and the message says why."""
-    machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
+    machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(lambda: [][0])"})
     done = otf("rerun", trace, *FROM, "--json")
     assert (done.status, done.data["verdict"]) == (3, "error")
     assert "cannot be made" in done.err
@@ -154,7 +154,7 @@ def test_a_rate_that_was_never_measured(trace: Path) -> None:
 def test_a_run_in_which_nothing_happened_is_no_pass(folder: Path, trace: Path, left: int) -> None:
     """Neither an input was sent nor an output seen: nothing was tested."""
     lines = [line for line in recorded(trace) if line["event"] in {"start", "quiet", "end"}][:left]
-    (folder / "cut.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    rewrite(folder / "cut.jsonl", lines)
     done = otf("rerun", "cut.jsonl", "--bench", "machine.py:make", "--json")
     assert (done.status, done.data["verdict"], done.data["steps"]) == (3, "inconclusive", 0)
     assert "nothing was tested" in done.data["why"]
