@@ -127,7 +127,13 @@ class OnePort:
     name: str
 
     def port(self, value: object) -> str:
-        """Return the name of the codec's only port."""
+        """Return the name of the codec's only port.
+
+        >>> class Numbers(OnePort):
+        ...     name = "line"
+        >>> Numbers().port(5)
+        'line'
+        """
         del value
         return self.name
 
