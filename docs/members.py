@@ -60,9 +60,11 @@ class Members(griffe.Extension):
         for path, names in ENGINE.items():
             for name in names.split():
                 pkg[path].members.pop(name, None)
-        for path in {*_classes(pkg)}:
-            for method in pkg[path].functions.values():
-                _lead(method, pkg[path])
+        for path in sorted({*_classes(pkg)}):
+            # inherited methods share their text with the class that defines them
+            for method in pkg[path].members.values():
+                if method.is_function and not method.is_alias:
+                    _lead(method, pkg[path])
 
 
 def _classes(inside: griffe.Object | griffe.Alias) -> list[str]:
