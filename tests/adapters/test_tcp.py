@@ -320,7 +320,7 @@ async def test_a_connection_that_was_reset_holds_nothing_back() -> None:
     ("given", "says"),
     [
         ({"url": 7000}, "url=7000: a text is needed; write it as 'tcp://127.0.0.1:7000'"),
-        ({"url": "127.0.0.1:7000", "framing": "linez"}, "function is needed; did you mean lines? choose one of cobs, "),
+        ({"url": "127.0.0.1:7000", "framing": "linex"}, "function is needed; did you mean lines? choose one of cobs, "),
         ({"url": "127.0.0.1:7000", "framing": 5}, "slip; write framing=lines() after `from otf.framing import lines`"),
     ],
 )

@@ -196,8 +196,8 @@ def test_a_value_of_an_option_that_is_nearly_right(words: tuple[str, ...], says:
 
 def test_what_a_wrong_import_should_bring_is_not_told_again(folder: Path) -> None:
     """The import of `tpc` is the mistake, and not the `tcp` that the rest of the file uses."""
-    (folder / "mine.py").write_text("from otf.adapters import tpc\n\nbench = tcp\nfirst = secnd\n", encoding="utf-8")
+    (folder / "mine.py").write_text("from otf.adapters import tpc\n\nbench = tcp\nfirst = zzz\n", encoding="utf-8")
     said = failed("run", "mine.py")
     assert "did you mean tcp?" in said
     assert "did you mean tpc?" not in said
-    assert "line 4: name 'secnd' is not defined" in said
+    assert "line 4: name 'zzz' is not defined" in said
