@@ -52,7 +52,7 @@ def test_nothing_to_measure(folder: Path) -> None:
 
 def test_no_contact(folder: Path) -> None:
     """If the system cannot be started, the message says so: status 3."""
-    machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(None)"})
+    machine(folder, {"inprocess(lambda: machine(broken))": "inprocess(lambda: [][0])"})
     done = otf("run", "machine.py", "--calibrate")
     assert done.status == 3
     assert "otf: stopped: the function cannot be made" in done.err

@@ -14,7 +14,7 @@ def faulty(fault: str = "none"):
     if fault == "gone":
         raise RuntimeError("no such machine")
     system = inprocess(lambda: machine(fault == "dry"), port="slot")
-    ports = {"slot": inprocess(None, port="slot") if fault == "lost" else system}
+    ports = {"slot": inprocess(lambda: [][0], port="slot") if fault == "lost" else system}
     return Bench(spec, ports=ports, codec=codec, quiescence=0.0, latency=0.0, busy=0.0, mutants=kinds | MORE)
 
 
