@@ -164,7 +164,7 @@ class Explainer:
             return "missing"
         late, early = replace(clock, late=True), replace(clock, early=True)
         kinds: tuple[tuple[FailureKind, Clock], ...] = (("late", late), ("early", early))
-        found = next((kind for kind, each in kinds if self._explains(belief, find, each)), None)
+        found: FailureKind | None = next((kind for kind, each in kinds if self._explains(belief, find, each)), None)
         untaken = replace(clock, inputs=tuple(each._replace(b=FOREVER) for each in clock.inputs))
         if found or not self._explains(belief, find, untaken) or self._explains(belief, Search.rested, clock):
             return found

@@ -133,16 +133,17 @@ def test_a_cut_trace(tmp_path: Path) -> None:
     assert 0 < half.steps < whole.steps
 
 
+EDITS: list[tuple[Edit, int, str]] = [
+    (lambda lines: lines * 2, 10, "a second trace begins after the event 'end'"),
+    (lambda lines: [*lines, lines[1]], 10, "there is 'sent' after the event 'end'"),
+    (lambda lines: lines[:1] + lines[2:], 2, "here stands event 2, and event 1 is due"),
+    (lambda lines: lines[:3] + lines[4:], 4, "here stands event 4, and event 3 is due"),
+    (lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]], 4, "here stands event 4, and event 3 is due"),
+]
+
+
 @pytest.mark.parametrize(
-    ("edit", "line", "why"),
-    [
-        (lambda lines: lines * 2, 10, "a second trace begins after the event 'end'"),
-        (lambda lines: [*lines, lines[1]], 10, "there is 'sent' after the event 'end'"),
-        (lambda lines: lines[:1] + lines[2:], 2, "here stands event 2, and event 1 is due"),
-        (lambda lines: lines[:3] + lines[4:], 4, "here stands event 4, and event 3 is due"),
-        (lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]], 4, "here stands event 4, and event 3 is due"),
-    ],
-    ids=["two traces", "more events", "first removed", "third removed", "swapped"],
+    ("edit", "line", "why"), EDITS, ids=["two traces", "more events", "first removed", "third removed", "swapped"]
 )
 def test_lines_removed_or_added(tmp_path: Path, edit: Edit, line: int, why: str) -> None:
     """A trace of which lines were removed, swapped or added is refused: a verdict on it would not be the system's."""
