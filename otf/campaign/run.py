@@ -52,7 +52,7 @@ class InconclusiveError(OtfError):
 
     >>> from otf.adapter import Bench
     >>> from otf.spec import Spec
-    >>> nothing = Spec(lambda state, inp: [], 0, [])
+    >>> nothing = Spec(lambda state, inp: [], 0, lambda state: [])
     >>> try: run(Bench(nothing, system=lambda: lambda inp: (), types=(str,)), traces=1)
     ... except InconclusiveError as error: print(str(error).partition(":")[0])
     nothing was sent

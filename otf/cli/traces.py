@@ -109,7 +109,7 @@ def _parameters(header: Header, reference: str, sets: Mapping[str, object]) -> d
     # a trace of another bench is refused, with that as the reason
     for key in sorted(own.keys() - known.keys()) if not header.bench or _same(reference, header.bench) else ():
         message = f"{reference} has no parameter {show(key)}"
-        if hint := near(key, known.keys() - sets.keys()):
+        if hint := near(key, known.keys() - sets.keys(), 0.75):
             # without the parameter that was meant, another system would be driven, and pass
             raise UsageError(f"{message}; {hint} Correct the header of the trace, or set it yourself with --set")
         warn(f"note: {message}; its value in the trace is ignored")

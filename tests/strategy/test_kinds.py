@@ -200,7 +200,7 @@ def test_the_kind_of_an_input() -> None:
 
 def test_where_nothing_is_offered_nothing_is_chosen(tmp_path: Path) -> None:
     """Every strategy ends the path."""
-    dead = Spec(line, 0, list[str](), name="dead")
+    dead = Spec(line, 0, lambda _state: list[str](), name="dead")
     with pytest.raises(InconclusiveError, match="enables no input in its initial state"):
         run(Bench(dead, system=lambda: Board().act, types=(int,)), out=tmp_path, strategy="least-action")
 
