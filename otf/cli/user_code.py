@@ -17,15 +17,15 @@ from _thread import start_new_thread
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from importlib.machinery import SourceFileLoader
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Final, NoReturn
+from typing import Final
 
 from otf.cli.output import warn
 from otf.cli.unknown_names import further
 from otf.errors import OtfError, UsageError, near
+from otf.values.loading import AsWritten
 from otf.values.raised import ENGINE, advised, meant
 
 PREFIX: Final = "otf_bench_"  # of the module of a file, so that coffee.py does not replace a package coffee
@@ -64,14 +64,6 @@ def near_file(path: Path, otherwise: str = "") -> str:
         found = get_close_matches(path.stem, names, n=1, cutoff=CLOSE)
         return f"; did you mean {path.parent / names[found[0]]}?" if found and not path.exists() else otherwise
     return otherwise
-
-
-class AsWritten(SourceFileLoader):
-    """Compiles a file each time. Python takes the bytecode of a file that has the same size and second for current."""
-
-    def path_stats(self, path: str) -> NoReturn:
-        """Tell Python that no bytecode belongs to the file."""
-        raise OSError(path)
 
 
 def _executed(path: Path) -> ModuleType:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import py_compile
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,16 @@ def test_a_program_whose_action_takes_nothing_goes_with_any_arguments(tmp_path: 
         1,
         0,
     )
+
+
+def test_a_module_is_loaded_as_it_is_written(tmp_path: Path) -> None:
+    """An edit within the same second that keeps the file's size is not missed for bytecode of the version before."""
+    for call in ("push(1)", "push(2)"):
+        text = f"def push(x): pass\nstate = ()\nactions = (push,)\ndomains = {{push: {{'x': [{call[5]}]}}}}\n"
+        write(tmp_path, Pushing=text)
+        os.utime(file := tmp_path / "Pushing.py", (1, 1))
+        assert inputs(load("Pushing", folder=tmp_path).spec) == [call]
+        py_compile.compile(str(file))
 
 
 def test_a_vocabulary_holds_actions_back(tmp_path: Path) -> None:

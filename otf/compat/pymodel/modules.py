@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from otf.errors import OtfError, UsageError
+from otf.values.loading import AsWritten
 
 QUEUE: Final = "observation_queue"
 TOOL: Final = "pymodel"
@@ -118,7 +119,8 @@ class Modules:
         return self.loaded[name]
 
     def _executed(self, name: str, file: Path) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(f"{self._prefix}{name}", file)
+        whole = f"{self._prefix}{name}"
+        spec = importlib.util.spec_from_file_location(whole, file, loader=AsWritten(whole, str(file.absolute())))
         if spec is None or spec.loader is None:
             raise UsageError(f"{file}: this is not a Python file")
         module = importlib.util.module_from_spec(spec)
