@@ -24,7 +24,6 @@ from otf.adapter.bench_options import (
     ProcessOptions,
     Silence,
     known_issue,
-    opened,
 )
 from otf.codec import Codec, types_of
 from otf.core.timing import FIRST, Learnt, Timing
@@ -339,7 +338,9 @@ class Bench:
 
     def open(self) -> AbstractAsyncContextManager[Mapping[str, Line]]:
         """Start a fresh copy of the system and return its lines by port name; leaving the context stops the system."""
-        connect = self.connect if self.connect is not None else partial(opened, self.ports)
+        from otf.adapter.line import open_ports
+
+        connect = self.connect if self.connect is not None else partial(open_ports, self.ports)
         if self.life is None:
             return connect()
         from otf.adapter.lifecycle import living

@@ -1,4 +1,4 @@
-"""What the constructors of a bench reject: in its model, codec, ports, system and options."""
+"""What is wrong with a bench: with its model, codec, ports, system and options."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final, cast, get_args
 from otf.adapter.bench_options import KnownIssue, Silence
 from otf.errors import choose, near
 from otf.spec import Requirements, Spec
+from otf.spec.offering import Always
 from otf.values import show
 from otf.values.arguments import brief, unfit
 from otf.values.classes import fits, is_alias, is_new_type
@@ -105,6 +106,13 @@ def spec_refused(spec: object) -> Iterator[str]:
     if not isinstance(spec, Spec):
         what = f"{'the class ' * isinstance(spec, type)}{brief(spec)}"
         yield f"{what} is not a Spec; write Spec(step, initial=…, inputs=[…])"
+
+
+def empty_refused(spec: Spec[Any, Any]) -> Iterator[str]:
+    """Yield why nothing can ever happen in a model, so that a campaign has nothing to do; logs need no inputs."""
+    if isinstance(spec.inputs, Always) and not spec.inputs.inputs and spec.emits is None:
+        what = f"the model {spec.name} has no inputs (inputs=[]) and no emits, so there is nothing to test"
+        yield f"{what}; write Spec(step, initial=…, inputs=[…])"
 
 
 def codec_refused(codec: object) -> Iterator[str]:

@@ -1,20 +1,19 @@
-"""The options of a bench: those of its constructors, and what a trace may choose by itself; and opening its ports."""
+"""The options of a bench: those of its constructors, and what a trace may choose by itself."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Container, Hashable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
 
-from otf.adapter.log import bound, note
 from otf.errors import OtfError, UsageError, choose, refuse
 from otf.spec import Requirements
 from otf.spec.transition import RequirementIds
 from otf.values import show
 from otf.values.arguments import brief
-from otf.values.raised import blame, definition
+from otf.values.raised import blame
 
 if TYPE_CHECKING:  # a model file needs none of it until it is run
     from otf.adapter.lifecycle import Life
@@ -169,24 +168,3 @@ def settable(make: object) -> Mapping[str, Container[object]]:
 def allowed(values: Container[object], value: object) -> bool:
     """Return whether a trace may choose a value; lists and objects are never allowed."""
     return isinstance(value, str | int | float) and value in values
-
-
-@asynccontextmanager
-async def opened(ports: Mapping[str, Opener]) -> AsyncGenerator[Mapping[str, Line], None]:
-    """Open the ports in their order, and close them in reverse. Raises UsageError for what opens no port."""
-    async with AsyncExitStack() as stack:
-        lines: dict[str, Line] = {}
-        for name, opener in ports.items():
-            with bound(port=name):
-                line = opener()
-                if not hasattr(line, "__aenter__"):
-                    raise UsageError(_unopened(name, opener, line))
-                lines[name] = await stack.enter_async_context(line)
-                note("opened")
-        yield lines
-
-
-def _unopened(name: str, opener: object, found: object) -> str:
-    advice = "; leave out the function around it" if callable(found) else ""
-    what = f"ports[{name!r}] is a function that returned {brief(found)}, and must return an open line (`async with`)"
-    return f"{what}{advice}; an adapter does, such as tcp('127.0.0.1:7000'){definition(opener)}"

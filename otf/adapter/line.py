@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
+from otf.adapter.log import bound, note
 from otf.codec import PortAction
+from otf.errors import UsageError
 from otf.framing import Frame, Framing
+from otf.values.arguments import brief
+from otf.values.raised import definition
 
 LINE_PROTOCOL: Final = 1
 """The version of the interface `Line`; it grows when a method changes its meaning, or a new method is required.
@@ -213,3 +217,26 @@ class Port:
     def __call__(self) -> AbstractAsyncContextManager[Line]:
         """Open a line."""
         return self.open()
+
+
+@asynccontextmanager
+async def open_ports(
+    ports: Mapping[str, Callable[[], AbstractAsyncContextManager[Line]]],
+) -> AsyncGenerator[Mapping[str, Line], None]:
+    """Open the ports in their order, and close them in reverse. Raises UsageError for what opens no port."""
+    async with AsyncExitStack() as stack:
+        lines: dict[str, Line] = {}
+        for name, opener in ports.items():
+            with bound(port=name):
+                line = opener()
+                if not hasattr(line, "__aenter__"):
+                    raise UsageError(_unopened(name, opener, line))
+                lines[name] = await stack.enter_async_context(line)
+                note("opened")
+        yield lines
+
+
+def _unopened(name: str, opener: object, found: object) -> str:
+    advice = "; leave out the function around it" if callable(found) else ""
+    what = f"ports[{name!r}] is a function that returned {brief(found)}, and must return an open line (`async with`)"
+    return f"{what}{advice}; an adapter does, such as tcp('127.0.0.1:7000'){definition(opener)}"

@@ -10,13 +10,14 @@ from uuid import uuid4
 import anyio
 
 from otf.adapter import Bench
+from otf.adapter.bench_mistakes import empty_refused
 from otf.adapter.child.faster import refused
 from otf.adapter.kept import keeping
 from otf.adapter.third_party import blaming, watched
 from otf.campaign.changes import ChangedTransitions, keep_transitions, renew
 from otf.campaign.confirm import ConfirmedPath, Confirmer, Counts
 from otf.campaign.contact import FailedStarts
-from otf.campaign.evidence import cover, new_evidence, passed_steps, refuse_empty
+from otf.campaign.evidence import cover, new_evidence, passed_steps
 from otf.campaign.journal import Journal
 from otf.campaign.journal_lines import About, Knowledge
 from otf.campaign.journal_reader import Past
@@ -33,7 +34,7 @@ from otf.campaign.saved import Saved
 from otf.campaign.settings import Settings, Workers
 from otf.campaign.summary import Listener, Summary
 from otf.campaign.time_shares import Turns
-from otf.errors import ContactError
+from otf.errors import ContactError, UsageError
 from otf.runner.path import AT_FAULT
 from otf.runner.time_spent import spending
 from otf.runner.writer import writing
@@ -92,7 +93,8 @@ class Campaign:
 
     async def run(self) -> Summary:
         """Drive all paths, then shrink the failures; return the summary. Raises ModelError if the model is broken."""
-        refuse_empty(self.bench)
+        if why := next(empty_refused(self.bench.spec), ""):
+            raise UsageError(f"{why}{self.bench.made_at}")
         self.summary.parts.begin(self.spent)
         if self.settings.time is not None:
             self._deadline = anyio.current_time() + self.settings.time - self.spent

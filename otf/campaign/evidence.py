@@ -14,7 +14,6 @@ from otf.campaign.results import PathResult
 from otf.core import Monitor, Node, Oracle, RequirementEvidence, Symbol, View
 from otf.errors import TraceError, UsageError
 from otf.shrink import issue_of
-from otf.spec.offering import Always
 from otf.spec.transition import requirements
 from otf.strategy import Coverage, StrategyKind
 from otf.trace.events import Event, Seen, Sent
@@ -127,11 +126,3 @@ def passed_steps(oracle: Oracle, events: Sequence[Event]) -> Iterator[PassedStep
         if len(step.nodes) == 1:
             (node,) = step.nodes
             yield PassedStep(show(node.value), show(step.input.value), ", ".join(outputs))
-
-
-def refuse_empty(bench: Bench) -> None:
-    """Raise UsageError for a model in which nothing can ever happen; one of logs alone needs no inputs."""
-    spec = bench.spec
-    if isinstance(spec.inputs, Always) and not spec.inputs.inputs and spec.emits is None:
-        message = f"the model {spec.name} has no inputs (inputs=[]) and no emits, so there is nothing to test"
-        raise UsageError(f"{message}; write Spec(step, initial=…, inputs=[…]){bench.made_at}")
